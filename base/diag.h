@@ -1,0 +1,61 @@
+/* Diagnostics: what the user is told about the input, with the place.
+ *
+ *     model.g:12:9: error: dtypes f32 and i64 do not agree [dtype-mismatch]
+ *       12 |     y = x + label
+ *          |         ^
+ *     model.g:3:14: note: ...
+ *
+ * All wording stands in messages.h as MSG_… macros, which expand to an id and a printf format, so
+ * that the compiler checks every call: diag_error(diags, loc, MSG_UNKNOWN_NAME, STR_ARG(name)).
+ * Diagnostics are collected and passed to the sink in order; a Diags belongs to one thread.
+ */
+#ifndef TCC_BASE_DIAG_H
+#define TCC_BASE_DIAG_H
+
+#include "base/arena.h"
+#include "base/str.h"
+
+/* A place in an input. `line` and `column` count from 1; line 0 means the whole file (messages about
+ * binary inputs name the byte in their text). file 0 means no place at all. */
+typedef struct Loc {
+    uint32_t file; /* index into the source map, from 1 */
+    uint32_t line, column;
+    uint32_t width; /* bytes to underline, at least 1 */
+} Loc;
+
+typedef enum DiagSeverity { DIAG_note, DIAG_warning, DIAG_error } DiagSeverity;
+
+typedef struct Diag {
+    DiagSeverity severity;
+    const char *id; /* stable, such as "unknown-name" */
+    Loc loc;
+    const char *path; /* of the file, or NULL */
+    const char *text; /* one line, lower case, no full stop */
+    const char *rendered; /* the whole thing with place, source line and caret; ends in a newline */
+} Diag;
+
+typedef void DiagSink(void *user, const Diag *diag);
+
+typedef struct Diags Diags;
+
+/* `arena` must outlive the Diags. `sink` may be NULL. After `limit` errors the rest are counted but
+ * not passed on (0 = no limit), and one note says so at the end of the run. */
+Diags *diags_new(Arena *arena, DiagSink *sink, void *user, uint32_t limit);
+
+/* Registers a source file; `text` (may be empty, for binary inputs) must outlive the Diags. */
+uint32_t diags_add_file(Diags *diags, Str path, Str text);
+Str diags_file_path(const Diags *diags, uint32_t file);
+Str diags_file_text(const Diags *diags, uint32_t file);
+
+void diag_error(Diags *diags, Loc loc, const char *id, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void diag_warning(Diags *diags, Loc loc, const char *id, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* A note belongs to the error or warning before it. */
+void diag_note(Diags *diags, Loc loc, const char *id, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+size_t diags_error_count(const Diags *diags);
+size_t diags_warning_count(const Diags *diags);
+
+#endif

@@ -1,0 +1,59 @@
+/* Guards: the edge of the library.
+ *
+ * Running out of memory, a bug of our own and LLVM's fatal errors cannot be handled where they
+ * happen. They unwind, by longjmp, to the innermost guard of the thread, which the library sets up
+ * at its public entry points (and around each code generation). What must be released on the way
+ * hangs in arenas or is registered with guard_defer.
+ *
+ *     Guard guard;
+ *     guard_enter(&guard);
+ *     if (setjmp(guard.jump) == 0) { ...work... guard_leave(&guard); return STATUS_ok; }
+ *     guard_leave(&guard);              // guard.kind and guard.message say what happened
+ */
+#ifndef TCC_BASE_GUARD_H
+#define TCC_BASE_GUARD_H
+
+#include <setjmp.h>
+
+typedef enum GuardKind { GUARD_none, GUARD_memory, GUARD_bug, GUARD_backend } GuardKind;
+
+/* A cleanup that runs when the guard that was innermost at guard_defer is raised through. */
+typedef struct GuardDefer {
+    void (*run)(void *object);
+    void *object;
+    struct GuardDefer *next;
+} GuardDefer;
+
+typedef struct Guard {
+    jmp_buf jump;
+    struct Guard *outer;
+    GuardDefer *defers;
+    GuardKind kind;
+    char message[256];
+} Guard;
+
+/* Makes `guard` the innermost guard of this thread. */
+void guard_enter(Guard *guard);
+
+/* Removes it; must be the innermost. Called on both ways out. */
+void guard_leave(Guard *guard);
+
+/* Registers `defer` (caller's storage, usually on the stack) with the innermost guard; guard_undefer
+ * takes the most recent one back without running it. Without a guard both do nothing. */
+void guard_defer(GuardDefer *defer, void (*run)(void *), void *object);
+void guard_undefer(GuardDefer *defer);
+
+/* Unwinds to the innermost guard of this thread. With no guard (a bug in a test or a tool) it prints
+ * the message and aborts. */
+_Noreturn void guard_raise(GuardKind kind, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A bug of our own: raises GUARD_bug with the place and the message. */
+#define bug(...) guard_bug(__FILE__, __LINE__, __VA_ARGS__)
+_Noreturn void guard_bug(const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* An invariant of our own code, checked in every build. Never for what input can cause. */
+#define require(condition) ((condition) ? (void)0 : bug("broken invariant: %s", #condition))
+
+#endif
