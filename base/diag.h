@@ -7,7 +7,8 @@
  *
  * All wording stands in messages.h as MSG_… macros, which expand to an id and a printf format, so
  * that the compiler checks every call: diag_error(diags, loc, MSG_UNKNOWN_NAME, STR_ARG(name)).
- * Diagnostics are collected and passed to the sink in order; a Diags belongs to one thread.
+ * What a name or a source line could do to a terminal is escaped; texts are cut at 2,000 bytes.
+ * Diagnostics are counted and passed to the sink in order; a Diags belongs to one thread.
  */
 #ifndef TCC_BASE_DIAG_H
 #define TCC_BASE_DIAG_H
@@ -39,7 +40,7 @@ typedef void DiagSink(void *user, const Diag *diag);
 typedef struct Diags Diags;
 
 /* `arena` must outlive the Diags. `sink` may be NULL. After `limit` errors the rest are counted but
- * not passed on (0 = no limit), and one note says so at the end of the run. */
+ * not passed on (0 = no limit), nor what comes between them; diags_finish then says so. */
 Diags *diags_new(Arena *arena, DiagSink *sink, void *user, uint32_t limit);
 
 /* Registers a source file; `text` (may be empty, for binary inputs) must outlive the Diags. */
@@ -54,6 +55,9 @@ void diag_warning(Diags *diags, Loc loc, const char *id, const char *format, ...
 /* A note belongs to the error or warning before it. */
 void diag_note(Diags *diags, Loc loc, const char *id, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* At the end of a run: one note with the number of errors that the limit held back, if any. */
+void diags_finish(Diags *diags);
 
 size_t diags_error_count(const Diags *diags);
 size_t diags_warning_count(const Diags *diags);

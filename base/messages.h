@@ -4,6 +4,9 @@
 #ifndef TCC_BASE_MESSAGES_H
 #define TCC_BASE_MESSAGES_H
 
+/* diagnostics themselves */
+#define MSG_MORE_ERRORS "more-errors", "%zu more errors are not shown"
+
 /* files */
 #define MSG_CANNOT_READ "cannot-read", "could not read %s: %s"
 #define MSG_NOT_A_FILE "not-a-file", "%s is not a regular file"

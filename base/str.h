@@ -27,6 +27,10 @@ Str str_copy(Arena *arena, Str s);        /* the copy is also zero-terminated */
 const char *str_terminated(Arena *arena, Str s);
 Str str_format(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The bytes of the well-formed UTF-8 character that `s` begins with; 0 when it begins with none. */
+size_t str_utf8_size(Str s);
+bool str_is_utf8(Str s);
+
 /* 64-bit hash of bytes, seeded with `seed` so that fields can be chained. */
 uint64_t hash_bytes(uint64_t seed, const void *bytes, size_t size);
 uint64_t hash_word(uint64_t seed, uint64_t word);
@@ -47,6 +51,10 @@ void buf_vprint(Buf *buf, const char *format, va_list args);
 void buf_double(Buf *buf, double value);
 /* A quoted string with C escapes (\n, \t, \", \\, \xNN for other controls and invalid UTF-8). */
 void buf_quoted(Buf *buf, Str s);
+/* `s` made safe for a terminal: controls and invalid UTF-8 become \n, \t, \r or \xNN. */
+void buf_escaped(Buf *buf, Str s);
+/* The first character of the non-empty `s` likewise; returns how many bytes of `s` it took. */
+size_t buf_escaped_char(Buf *buf, Str s);
 Str buf_str(const Buf *buf); /* a view of the whole text */
 
 /* The whole of `s` as a number; false when it is not one or does not fit. Decimal only for ints (with
