@@ -55,7 +55,8 @@ static inline bool test_int(intmax_t got, intmax_t want, const char *file, int l
 static inline bool test_str(const char *got, const char *want, const char *file, int line,
                             const char *text) {
     bool good = test_check(got && want && strcmp(got, want) == 0, file, line, text);
-    if (!good) printf("    got  \"%s\"\n    want \"%s\"\n", got ? got : "(null)", want ? want : "(null)");
+    if (!good)
+        printf("    got  \"%s\"\n    want \"%s\"\n", got ? got : "(null)", want ? want : "(null)");
     return good;
 }
 
