@@ -1,0 +1,118 @@
+/* Dims: integer expressions over symbols, hash-consed in canonical form.
+ *
+ * A Dim is a sum  constant + Σ coefficient · atom · atom · …  whose atoms are symbols and the opaque
+ * floordiv, mod, min and max of two Dims. Terms and atoms are sorted, so equal canonical forms are
+ * the same pointer, and pointer equality is the proof of equality that the compiler uses.
+ *
+ * The same expressions describe tensor extents (over the model's named dims) and index expressions
+ * (over loop variables): composing access maps through reshape is arithmetic here, and
+ * (i·N + j) floordiv N = i follows from the range of j. Every symbol has a range; every Dim has an
+ * interval and a known divisor, computed when it is built.
+ *
+ * Arithmetic is exact in int64; a result outside ±2^62 becomes the one overflow Dim, which every
+ * operation propagates and the verifier reports.
+ *
+ * All functions take the IrContext that interns the result; not thread-safe within one context.
+ */
+#ifndef TCC_IR_DIM_H
+#define TCC_IR_DIM_H
+
+#include "base/str.h"
+
+typedef struct IrContext IrContext;
+typedef struct Dim Dim;
+
+typedef enum DimSymbolKind {
+    SYMBOL_named, /* a model's dim: bound from the inputs' shapes at entry */
+    SYMBOL_bound, /* written by a kernel at run time, under a static upper bound */
+    SYMBOL_index  /* a loop variable or a tile axis of generated code */
+} DimSymbolKind;
+
+typedef struct DimSymbol {
+    Str name;
+    uint32_t id; /* dense in creation order; indexes environments */
+    DimSymbolKind kind;
+    int64_t lo, hi;   /* both ends included */
+    int64_t tune;     /* the value that costs are estimated for; lo <= tune <= hi */
+    const Dim *limit; /* when not NULL: the value is < limit (an exact bound for index variables) */
+} DimSymbol;
+
+typedef enum DimAtomKind { ATOM_symbol, ATOM_floordiv, ATOM_mod, ATOM_min, ATOM_max } DimAtomKind;
+
+typedef struct DimAtom {
+    DimAtomKind kind;
+    uint32_t id;             /* creation order: the canonical order of atoms */
+    const DimSymbol *symbol; /* ATOM_symbol */
+    const Dim *a, *b;        /* the others */
+    int64_t lo, hi;
+} DimAtom;
+
+typedef struct DimTerm {
+    int64_t coefficient; /* never 0 */
+    uint32_t atom_count; /* at least 1; sorted by id, repeated for powers */
+    const DimAtom *const *atoms;
+} DimTerm;
+
+struct Dim {
+    uint32_t id;
+    int64_t constant;
+    uint32_t term_count;
+    const DimTerm *terms;
+    int64_t lo, hi;  /* an interval that holds every value */
+    int64_t divisor; /* divides every value; 0 only for the constant 0 */
+};
+
+/* Symbols. A named symbol is interned by name: declaring it again with another range is the caller's
+ * error to report (dim_find_symbol first). Index symbols are always new. */
+const DimSymbol *dim_new_symbol(IrContext *ctx, DimSymbolKind kind, Str name, int64_t lo, int64_t hi,
+                                int64_t tune, const Dim *limit);
+const DimSymbol *dim_find_symbol(const IrContext *ctx, Str name); /* named only; NULL if unknown */
+uint32_t dim_symbol_count(const IrContext *ctx);
+const DimSymbol *dim_symbol_at(const IrContext *ctx, uint32_t id);
+
+const Dim *dim_const(IrContext *ctx, int64_t value);
+const Dim *dim_of_symbol(IrContext *ctx, const DimSymbol *symbol);
+const Dim *dim_add(IrContext *ctx, const Dim *a, const Dim *b);
+const Dim *dim_sub(IrContext *ctx, const Dim *a, const Dim *b);
+const Dim *dim_mul(IrContext *ctx, const Dim *a, const Dim *b);
+const Dim *dim_scale(IrContext *ctx, const Dim *a, int64_t factor);
+const Dim *dim_offset(IrContext *ctx, const Dim *a, int64_t addend);
+/* Floor division and its modulus (sign of the divisor). A divisor that may be 0 is the overflow Dim.
+ * Simplifies by ranges, limits and divisibility: (x·d + r) floordiv d = x for 0 <= r < d, also for a
+ * symbolic d when r's symbol has the limit d. d·(x floordiv d) + x mod d folds back to x. */
+const Dim *dim_floordiv(IrContext *ctx, const Dim *a, const Dim *b);
+const Dim *dim_mod(IrContext *ctx, const Dim *a, const Dim *b);
+const Dim *dim_ceildiv(IrContext *ctx, const Dim *a, const Dim *b);
+const Dim *dim_min(IrContext *ctx, const Dim *a, const Dim *b);
+const Dim *dim_max(IrContext *ctx, const Dim *a, const Dim *b);
+
+bool dim_is_overflow(const Dim *dim);
+bool dim_is_const(const Dim *dim, int64_t *out_value); /* out_value may be NULL */
+bool dim_equals_int(const Dim *dim, int64_t value);
+
+/* What can be proved from ranges, limits and canonical forms; false means "not proved". */
+bool dim_proves_le(IrContext *ctx, const Dim *a, const Dim *b);
+bool dim_proves_lt(IrContext *ctx, const Dim *a, const Dim *b);
+bool dim_proves_divisible(const Dim *dim, int64_t by);
+
+/* `dim` as coefficient·symbol + rest, with neither part holding the symbol; false if it is not affine
+ * in it. */
+bool dim_split_affine(IrContext *ctx, const Dim *dim, const DimSymbol *symbol,
+                      const Dim **out_coefficient, const Dim **out_rest);
+bool dim_mentions(const Dim *dim, const DimSymbol *symbol);
+
+/* `dim` with each symbols[i] replaced by values[i], simplified again. */
+const Dim *dim_substitute(IrContext *ctx, const Dim *dim, const DimSymbol *const *symbols,
+                          const Dim *const *values, uint32_t count);
+
+/* The value with symbol k bound to values[k]; false on overflow or a zero divisor. */
+bool dim_evaluate(const Dim *dim, const int64_t *values, int64_t *out_value);
+/* The value with every named symbol at its tune value and index symbols at 0. */
+int64_t dim_tune_value(const Dim *dim);
+
+/* Text: "2*N + 1", "(N + 3) // 4", "N % 4", "min(N, 8)". Reads back to the same Dim. `*text` is advanced
+ * past what was read; unknown names or malformed text give NULL. */
+void buf_dim(Buf *buf, const Dim *dim);
+const Dim *dim_parse(IrContext *ctx, Str *text);
+
+#endif

@@ -1,0 +1,46 @@
+/* The evaluator: runs any graph naively, as the oracle of everything else.
+ *
+ * Floats are computed in double (f64 in long double) and rounded to each node's dtype by the numeric
+ * contract; integers exactly. With each float element comes an error bound: how far a correct
+ * implementation of the contract may be from this value. Bounds are derived: a sum of n terms may be off
+ * by (4 + 2·sqrt(n))·eps·Σ|terms| + ½ ulp, a unary op by its table bound, and operand bounds are carried
+ * through |∂f|. It shares no code with the lowerings.
+ */
+#ifndef TCC_IR_EVAL_H
+#define TCC_IR_EVAL_H
+
+#include "ir/graph.h"
+#include "ir/tensor.h"
+
+/* A value with its bound. `bound[i]` is the absolute error allowed at element i (floats; zero for exact
+ * values), +inf where the result straddles a discontinuity and cannot be compared. */
+typedef struct EvalValue {
+    Tensor tensor;
+    double *bound;
+} EvalValue;
+
+typedef struct EvalOptions {
+    bool bounds;            /* compute error bounds (slower) */
+    double relax;           /* factor on the bounds of sums, 1 by default (0 means 1) */
+    const int64_t *symbols; /* the values of dim symbols by id */
+    uint64_t element_limit; /* refuse graphs with larger intermediates; 0: none */
+} EvalOptions;
+
+/* An index that was out of range during evaluation (the access was clamped). */
+typedef struct EvalError {
+    bool failed;
+    NodeId node;
+    int64_t index, bound;
+} EvalError;
+
+/* Evaluates `graph` on `inputs` (by input index; dims must match the types under `symbols`). Parameters
+ * without a value, or a failed limit, give false with *out_message. Results, one per graph output, are in
+ * `arena`. */
+bool eval_graph(const Graph *graph, const EvalValue *inputs, const EvalOptions *options, Arena *arena,
+                EvalValue *out_results, EvalError *out_error, const char **out_message);
+
+/* Evaluates a single node applied to known operand values; what fold uses. */
+bool eval_node(const Graph *graph, NodeId id, const EvalValue *args, const EvalOptions *options,
+               Arena *arena, EvalValue *out_result, EvalError *out_error, const char **out_message);
+
+#endif
