@@ -42,7 +42,7 @@ struct Arena {
 
 static void *system_grow(void *user, size_t size) {
     (void)user;
-    return calloc(1, size);
+    return size <= PTRDIFF_MAX ? calloc(1, size) : NULL;
 }
 
 static void system_release(void *user, void *block, size_t size) {
@@ -50,7 +50,8 @@ static void system_release(void *user, void *block, size_t size) {
     free(block);
 }
 
-/* A zeroed block; calloc gives fresh pages zeroed for free, other sources may hand out used memory. */
+/* A zeroed block; calloc gives fresh pages zeroed for free, other sources may hand out used memory.
+ */
 static Block *grow(const ArenaSource *source, size_t size) {
     Block *block = source->grow(source->user, size);
     if (!block) guard_raise(GUARD_memory, "out of memory (%zu bytes wanted)", size);
@@ -145,6 +146,4 @@ void *arena_copy(Arena *arena, const void *bytes, size_t size) {
     return copy;
 }
 
-size_t arena_used(const Arena *arena) {
-    return arena->used;
-}
+size_t arena_used(const Arena *arena) { return arena->used; }

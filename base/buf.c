@@ -28,13 +28,9 @@ void buf_bytes(Buf *buf, const void *bytes, size_t size) {
     buf->data[buf->size] = '\0';
 }
 
-void buf_put(Buf *buf, Str s) {
-    buf_bytes(buf, s.data, s.size);
-}
+void buf_put(Buf *buf, Str s) { buf_bytes(buf, s.data, s.size); }
 
-void buf_char(Buf *buf, char c) {
-    buf_bytes(buf, &c, 1);
-}
+void buf_char(Buf *buf, char c) { buf_bytes(buf, &c, 1); }
 
 void buf_print(Buf *buf, const char *format, ...) {
     va_list args;
@@ -43,9 +39,7 @@ void buf_print(Buf *buf, const char *format, ...) {
     va_end(args);
 }
 
-Str buf_str(const Buf *buf) {
-    return buf->data ? (Str){buf->data, buf->size} : (Str){"", 0};
-}
+Str buf_str(const Buf *buf) { return buf->data ? (Str){buf->data, buf->size} : (Str){"", 0}; }
 
 /* C0 and C1 controls and DEL act on terminals. A C1 control in UTF-8 is C2 80 to C2 9F. */
 static bool is_control(const unsigned char *at, size_t size) {

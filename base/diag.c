@@ -66,8 +66,9 @@ static bool find_line(Str text, uint32_t line, Str *out_line) {
     return true;
 }
 
-/* Characters that begin in the bytes of `s`, which is their width on a terminal: escapes are ASCII and
- * all that remains counts one column (wide scripts put the caret too far left, never elsewhere). */
+/* Characters that begin in the bytes of `s`, which is their width on a terminal: escapes are ASCII
+ * and all that remains counts one column (wide scripts put the caret too far left, never
+ * elsewhere). */
 static size_t columns(Str s) {
     size_t count = 0;
     for (size_t i = 0; i < s.size; i++) count += ((unsigned char)s.data[i] & 0xc0) != 0x80;
@@ -144,8 +145,8 @@ static const char *make_text(Arena *arena, const char *format, va_list args) {
 }
 
 /* Errors are counted before; one past the limit silences what follows it too. */
-static void report(Diags *diags, DiagSeverity severity, Loc loc, const char *id,
-                   const char *format, va_list args) {
+static void report(Diags *diags, DiagSeverity severity, Loc loc, const char *id, const char *format,
+                   va_list args) {
     if (!diags->sink || (diags->limit && diags->errors > diags->limit)) return;
     const SourceFile *file = file_of(diags, loc.file);
     Diag diag = {.severity = severity, .id = id, .loc = loc};
@@ -194,10 +195,6 @@ void diags_finish(Diags *diags) {
     finish_note(diags, MSG_MORE_ERRORS, diags->errors - diags->limit);
 }
 
-size_t diags_error_count(const Diags *diags) {
-    return diags->errors;
-}
+size_t diags_error_count(const Diags *diags) { return diags->errors; }
 
-size_t diags_warning_count(const Diags *diags) {
-    return diags->warnings;
-}
+size_t diags_warning_count(const Diags *diags) { return diags->warnings; }

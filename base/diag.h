@@ -16,8 +16,8 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* A place in an input. `line` and `column` count from 1; line 0 means the whole file (messages about
- * binary inputs name the byte in their text). file 0 means no place at all. */
+/* A place in an input. `line` and `column` count from 1; line 0 means the whole file (messages
+ * about binary inputs name the byte in their text). file 0 means no place at all. */
 typedef struct Loc {
     uint32_t file; /* index into the source map, from 1 */
     uint32_t line, column;
@@ -30,8 +30,8 @@ typedef struct Diag {
     DiagSeverity severity;
     const char *id; /* stable, such as "unknown-name" */
     Loc loc;
-    const char *path; /* of the file, or NULL */
-    const char *text; /* one line, lower case, no full stop */
+    const char *path;     /* of the file, or NULL */
+    const char *text;     /* one line, lower case, no full stop */
     const char *rendered; /* the whole thing with place, source line and caret; ends in a newline */
 } Diag;
 

@@ -1,6 +1,7 @@
 // Files that the build puts into the program: the library written in the language
-// (frontend_library_files) and the runtime that every model.so links (codegen_runtime_object_files).
-// The tables are written by cmake/embed.cmake; who reads one declares it in its own header:
+// (frontend_library_files) and the runtime that every model.so links
+// (codegen_runtime_object_files). The tables are written by cmake/embed.cmake; who reads one
+// declares it in its own header:
 //     extern const EmbeddedFile frontend_library_files[];
 //     extern const size_t frontend_library_count;
 #ifndef TCC_BASE_EMBEDDED_H

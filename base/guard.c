@@ -16,9 +16,7 @@ void guard_enter(Guard *guard) {
     innermost = guard;
 }
 
-void guard_leave(Guard *guard) {
-    innermost = guard->outer;
-}
+void guard_leave(Guard *guard) { innermost = guard->outer; }
 
 void guard_defer(GuardDefer *defer, void (*run)(void *), void *object) {
     defer->run = run;
@@ -38,7 +36,8 @@ void guard_undefer(GuardDefer *defer) {
     }
 }
 
-/* Each cleanup is taken off before it runs: one that raises itself goes on with the ones after it. */
+/* Each cleanup is taken off before it runs: one that raises itself goes on with the ones after it.
+ */
 static _Noreturn void unwind(Guard *guard) {
     while (guard->defers) {
         GuardDefer *defer = guard->defers;

@@ -38,13 +38,14 @@ void guard_enter(Guard *guard);
 /* Removes it; must be the innermost. Called on both ways out. */
 void guard_leave(Guard *guard);
 
-/* Registers `defer` (caller's storage, usually on the stack) with the innermost guard; guard_undefer
- * takes the most recent one back without running it. Without a guard both do nothing. */
+/* Registers `defer` (caller's storage, usually on the stack) with the innermost guard;
+ * guard_undefer takes the most recent one back without running it. Without a guard both do nothing.
+ */
 void guard_defer(GuardDefer *defer, void (*run)(void *), void *object);
 void guard_undefer(GuardDefer *defer);
 
-/* Unwinds to the innermost guard of this thread. With no guard (a bug in a test or a tool) it prints
- * the message and aborts. */
+/* Unwinds to the innermost guard of this thread. With no guard (a bug in a test or a tool) it
+ * prints the message and aborts. */
 _Noreturn void guard_raise(GuardKind kind, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,5 +1,5 @@
-/* A hash map from byte strings to pointers, in an arena; insertion only, iterated in insertion order
- * so that everything that is printed from a map is deterministic. */
+/* A hash map from byte strings to pointers, in an arena; insertion only, iterated in insertion
+ * order so that everything that is printed from a map is deterministic. */
 #ifndef TCC_BASE_MAP_H
 #define TCC_BASE_MAP_H
 

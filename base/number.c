@@ -41,8 +41,8 @@ void buf_vprint(Buf *buf, const char *format, va_list args) {
     va_end(again);
 }
 
-/* A decimal of up to 15 digits survives the way to a normal double and back, so 15 digits find every
- * text that short; denormals hold fewer digits and start at 1. 17 digits always suffice. */
+/* A decimal of up to 15 digits survives the way to a normal double and back, so 15 digits find
+ * every text that short; denormals hold fewer digits and start at 1. 17 digits always suffice. */
 void buf_double(Buf *buf, double value) {
     if (!isfinite(value)) {
         buf_put(buf, isnan(value) ? STR("nan") : value < 0 ? STR("-inf") : STR("inf"));
@@ -74,8 +74,8 @@ bool str_to_int(Str s, int64_t *out_value) {
     return true;
 }
 
-/* Terminated text to a double. strtod also takes "nan(...)" and "infinity", which are no numbers here;
- * a value that overflows comes back as infinity without having been written so. */
+/* Terminated text to a double. strtod also takes "nan(...)" and "infinity", which are no numbers
+ * here; a value that overflows comes back as infinity without having been written so. */
 static bool parse_double(const char *text, size_t size, double *out_value) {
     const char *digits = text + (text[0] == '-');
     bool word = strcmp(digits, "inf") == 0 || strcmp(digits, "nan") == 0;
@@ -90,9 +90,7 @@ static bool parse_double(const char *text, size_t size, double *out_value) {
     return true;
 }
 
-static void free_scratch(void *arena) {
-    arena_free(arena);
-}
+static void free_scratch(void *arena) { arena_free(arena); }
 
 bool str_to_double(Str s, double *out_value) {
     char small[128];

@@ -1,5 +1,5 @@
-/* Results of operations that may fail for reasons outside tcc: input, environment, memory. Details go
- * to the diagnostics (diag.h). */
+/* Results of operations that may fail for reasons outside tcc: input, environment, memory. Details
+ * go to the diagnostics (diag.h). */
 #ifndef TCC_BASE_STATUS_H
 #define TCC_BASE_STATUS_H
 

@@ -4,9 +4,7 @@
 
 #include <string.h>
 
-Str str_from(const char *text) {
-    return text ? (Str){text, strlen(text)} : (Str){"", 0};
-}
+Str str_from(const char *text) { return text ? (Str){text, strlen(text)} : (Str){"", 0}; }
 
 bool str_equal(Str a, Str b) {
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
@@ -34,9 +32,7 @@ Str str_copy(Arena *arena, Str s) {
     return (Str){copy, s.size};
 }
 
-const char *str_terminated(Arena *arena, Str s) {
-    return str_copy(arena, s).data;
-}
+const char *str_terminated(Arena *arena, Str s) { return str_copy(arena, s).data; }
 
 Str str_format(Arena *arena, const char *format, ...) {
     Buf buf = {.arena = arena};
@@ -68,9 +64,7 @@ uint64_t hash_bytes(uint64_t seed, const void *bytes, size_t size) {
     return hash_word(hash, tail);
 }
 
-uint64_t str_hash(Str s) {
-    return hash_bytes(0, s.data, s.size);
-}
+uint64_t str_hash(Str s) { return hash_bytes(0, s.data, s.size); }
 
 /* By the table of well-formed sequences in the Unicode standard (3.9, table 3-7): the second byte's
  * range excludes overlong forms, surrogates and what lies beyond U+10FFFF. */

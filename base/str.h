@@ -23,7 +23,7 @@ int str_compare(Str a, Str b); /* by bytes, shorter first among prefixes */
 bool str_starts_with(Str s, Str prefix);
 bool str_ends_with(Str s, Str suffix);
 uint64_t str_hash(Str s);
-Str str_copy(Arena *arena, Str s);        /* the copy is also zero-terminated */
+Str str_copy(Arena *arena, Str s); /* the copy is also zero-terminated */
 const char *str_terminated(Arena *arena, Str s);
 Str str_format(Arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -57,8 +57,8 @@ void buf_escaped(Buf *buf, Str s);
 size_t buf_escaped_char(Buf *buf, Str s);
 Str buf_str(const Buf *buf); /* a view of the whole text */
 
-/* The whole of `s` as a number; false when it is not one or does not fit. Decimal only for ints (with
- * an optional minus); decimal, hex floats, inf and nan for doubles. */
+/* The whole of `s` as a number; false when it is not one or does not fit. Decimal only for ints
+ * (with an optional minus); decimal, hex floats, inf and nan for doubles. */
 bool str_to_int(Str s, int64_t *out_value);
 bool str_to_double(Str s, double *out_value);
 

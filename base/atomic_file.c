@@ -1,0 +1,121 @@
+/* Writing files that appear whole or not at all (file.h). */
+#include "base/file.h"
+#include "base/messages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static Status could_not_write(Diags *diags, Loc loc, const char *path, int error) {
+    diag_error(diags, loc, MSG_CANNOT_WRITE, path, strerror(error));
+    return STATUS_environment;
+}
+
+/* What the path names in the end, so that the rename replaces the target of a link and not the
+ * link. */
+static const char *resolve(Arena *arena, const char *path) {
+    char resolved[PATH_MAX];
+    return realpath(path, resolved) ? str_terminated(arena, str_from(resolved)) : path;
+}
+
+/* The temporary's name: the file's own, hidden, with a number that no other writer uses. */
+static int open_temporary(AtomicFile *file, unsigned mode) {
+    const char *slash = strrchr(file->path, '/');
+    int folder = slash ? (int)(slash + 1 - file->path) : 0;
+    for (unsigned attempt = 0; attempt < 1000; attempt++) {
+        Str name = str_format(file->arena, "%.*s.%.200s.%ld-%u.tmp", folder, file->path,
+                              file->path + folder, (long)getpid(), attempt);
+        int fd = open(name.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)mode);
+        file->temporary = name.data;
+        if (fd >= 0 || errno != EEXIST) return fd;
+    }
+    return -1;
+}
+
+static void abandon(void *object) {
+    AtomicFile *file = object;
+    if (file->fd >= 0) close(file->fd);
+    if (file->temporary) unlink(file->temporary);
+    file->fd = -1;
+    file->temporary = NULL;
+}
+
+static Status refuse_directory(Diags *diags, Loc loc, const char *path) {
+    diag_error(diags, loc, MSG_NOT_A_FILE, path);
+    return STATUS_invalid;
+}
+
+Status atomic_file_begin(AtomicFile *file, Arena *arena, Diags *diags, Loc loc, Str path,
+                         unsigned mode) {
+    *file = (AtomicFile){.fd = -1, .arena = arena};
+    if (!path.size || memchr(path.data, '\0', path.size)) {
+        diag_error(diags, loc, MSG_BAD_PATH, STR_ARG(path));
+        return STATUS_invalid;
+    }
+    file->path = resolve(arena, str_terminated(arena, path));
+    struct stat info;
+    bool exists = stat(file->path, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode)) return refuse_directory(diags, loc, file->path);
+    if (exists && !S_ISREG(info.st_mode)) {
+        file->fd = open(file->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    } else {
+        file->fd = open_temporary(file, mode);
+    }
+    if (file->fd < 0) return could_not_write(diags, loc, file->path, errno);
+    guard_defer(&file->defer, abandon, file);
+    return STATUS_ok;
+}
+
+void atomic_file_write(AtomicFile *file, const void *bytes, size_t size) {
+    const unsigned char *at = bytes;
+    while (size && !file->error) {
+        ssize_t wrote = write(file->fd, at, size);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote < 0) {
+            file->error = errno;
+            return;
+        }
+        at += wrote;
+        size -= (size_t)wrote;
+    }
+}
+
+/* The rename itself is on the disk only when the folder is; file systems that cannot sync a folder
+ * say EINVAL, which is no failure of the write. */
+static int sync_folder(const AtomicFile *file) {
+    const char *slash = strrchr(file->path, '/');
+    Str folder = slash ? (Str){file->path, (size_t)(slash + 1 - file->path)} : STR(".");
+    int fd = open(str_terminated(file->arena, folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    int error = fsync(fd) != 0 && errno != EINVAL ? errno : 0;
+    close(fd);
+    return error;
+}
+
+/* Syncs, closes and renames; each step is taken only when all before it went well. */
+static int finish(AtomicFile *file) {
+    int error = file->error;
+    if (!error && file->temporary && fsync(file->fd) != 0) error = errno;
+    if (close(file->fd) != 0 && !error) error = errno;
+    file->fd = -1;
+    if (error || !file->temporary) return error;
+    if (rename(file->temporary, file->path) != 0) return errno;
+    file->temporary = NULL;
+    return sync_folder(file);
+}
+
+Status atomic_file_commit(AtomicFile *file, Diags *diags, Loc loc) {
+    int error = finish(file);
+    atomic_file_abandon(file);
+    return error ? could_not_write(diags, loc, file->path, error) : STATUS_ok;
+}
+
+void atomic_file_abandon(AtomicFile *file) {
+    guard_undefer(&file->defer);
+    abandon(file);
+}

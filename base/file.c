@@ -1,0 +1,150 @@
+/* Reading files. */
+#include "base/file.h"
+
+#include "base/messages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A path with a zero byte inside names no file. */
+static const char *path_text(Arena *arena, Diags *diags, Loc loc, Str path) {
+    if (!path.size || memchr(path.data, '\0', path.size)) {
+        diag_error(diags, loc, MSG_BAD_PATH, STR_ARG(path));
+        return NULL;
+    }
+    return str_terminated(arena, path);
+}
+
+static Status could_not_read(Diags *diags, Loc loc, const char *path, int error) {
+    diag_error(diags, loc, MSG_CANNOT_READ, path, strerror(error));
+    return STATUS_environment;
+}
+
+/* Opens a regular file. O_NONBLOCK keeps a FIFO without a writer from blocking the open; it is
+ * refused after fstat. */
+static Status open_regular(Diags *diags, Loc loc, const char *path, uint64_t limit, int *out_fd,
+                           size_t *out_size) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) return could_not_read(diags, loc, path, errno);
+    struct stat info;
+    Status status = STATUS_ok;
+    if (fstat(fd, &info) != 0) {
+        status = could_not_read(diags, loc, path, errno);
+    } else if (!S_ISREG(info.st_mode)) {
+        diag_error(diags, loc, MSG_NOT_A_FILE, path);
+        status = STATUS_invalid;
+    } else if ((uint64_t)info.st_size > limit || (uint64_t)info.st_size > SIZE_MAX / 2) {
+        diag_error(diags, loc, MSG_TOO_LARGE, path, (unsigned long long)info.st_size,
+                   (unsigned long long)limit);
+        status = STATUS_invalid;
+    }
+    if (status != STATUS_ok) {
+        close(fd);
+        return status;
+    }
+    *out_fd = fd;
+    *out_size = (size_t)info.st_size;
+    return STATUS_ok;
+}
+
+/* Reads exactly `size` bytes: a file that got shorter since fstat is an error, a longer one is cut.
+ */
+static Status read_all(Diags *diags, Loc loc, const char *path, int fd, void *bytes, size_t size) {
+    unsigned char *at = bytes;
+    while (size) {
+        ssize_t got = read(fd, at, size);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return could_not_read(diags, loc, path, errno);
+        if (got == 0) {
+            diag_error(diags, loc, MSG_FILE_SHRANK, path);
+            return STATUS_environment;
+        }
+        at += got;
+        size -= (size_t)got;
+    }
+    return STATUS_ok;
+}
+
+typedef struct OpenFile {
+    int fd;
+    GuardDefer defer;
+} OpenFile;
+
+static void close_file(void *object) { close(((OpenFile *)object)->fd); }
+
+Status file_read(Arena *arena, Diags *diags, Loc loc, Str path, uint64_t limit, Str *out_text) {
+    const char *name = path_text(arena, diags, loc, path);
+    if (!name) return STATUS_invalid;
+    OpenFile file;
+    size_t size;
+    TRY(open_regular(diags, loc, name, limit, &file.fd, &size));
+    guard_defer(&file.defer, close_file, &file);
+    char *text = arena_alloc(arena, size + 1);
+    Status status = read_all(diags, loc, name, file.fd, text, size);
+    guard_undefer(&file.defer);
+    close(file.fd);
+    *out_text = (Str){text, size};
+    return status;
+}
+
+/* Pages for `size` bytes, of the file or fresh ones that the file is read into. */
+static Status load_pages(Diags *diags, Loc loc, const char *path, int fd, size_t size,
+                         uint64_t map_from, void **out_pages) {
+    bool mapped = size >= map_from;
+    void *pages =
+        mapped ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0)
+               : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) return could_not_read(diags, loc, path, errno);
+    Status status = mapped ? STATUS_ok : read_all(diags, loc, path, fd, pages, size);
+    if (status != STATUS_ok) {
+        munmap(pages, size);
+        return status;
+    }
+    *out_pages = pages;
+    return STATUS_ok;
+}
+
+static Status load(Arena *scratch, Diags *diags, Loc loc, Str path, uint64_t limit,
+                   uint64_t map_from, FileBytes *out_bytes) {
+    const char *name = path_text(scratch, diags, loc, path);
+    if (!name) return STATUS_invalid;
+    int fd;
+    size_t size;
+    void *pages = NULL;
+    TRY(open_regular(diags, loc, name, limit, &fd, &size));
+    Status status = size ? load_pages(diags, loc, name, fd, size, map_from, &pages) : STATUS_ok;
+    close(fd);
+    *out_bytes = (FileBytes){pages, pages ? size : 0};
+    return status;
+}
+
+static void free_scratch(void *arena) { arena_free(arena); }
+
+Status file_load(Diags *diags, Loc loc, Str path, uint64_t limit, uint64_t map_from,
+                 FileBytes *out_bytes) {
+    GuardDefer defer;
+    Arena *scratch = arena_new(NULL);
+    guard_defer(&defer, free_scratch, scratch);
+    Status status = load(scratch, diags, loc, path, limit, map_from, out_bytes);
+    guard_undefer(&defer);
+    arena_free(scratch);
+    return status;
+}
+
+void file_release(FileBytes bytes) {
+    if (bytes.data) munmap((void *)(uintptr_t)bytes.data, bytes.size);
+}
+
+Str file_beside(Arena *arena, Str base, Str path) {
+    if (str_starts_with(path, STR("/"))) return str_copy(arena, path);
+    size_t folder = base.size;
+    while (folder && base.data[folder - 1] != '/') folder--;
+    Buf buf = {.arena = arena};
+    buf_put(&buf, (Str){base.data, folder});
+    buf_put(&buf, path);
+    return buf_str(&buf);
+}
