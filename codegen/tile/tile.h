@@ -1,0 +1,198 @@
+/* Tile programs: what one kernel does, as structured loops over small tiles.
+ *
+ * One op set in two verified states. A *free* program says what is computed: tiles are whole rows with
+ * symbolic extents, and no value has a layout. A *placed* program says how: extents are constants, every
+ * value has a layout, loops and scratch are explicit; it is what the lowerings translate one to one.
+ *
+ * Index arithmetic is not in the op set: subscripts, loop bounds and guards are Dims (ir/dim.h) over the
+ * model's dims, the loop variables and the *tile axes* $0, $1, … that count the elements of the tile
+ * being made. So  load %x[%r, %c + $0] : tile<f32 [16]>  reads sixteen neighbours,  [%r, %c]  one value
+ * for all sixteen,  [%c + $0, %r]  a column, and  [(%i + $0) // 8, (%i + $0) % 8]  whatever that is.
+ *
+ * An access outside its guards does not touch memory: loads give the pad value, stores do nothing.
+ *
+ * A layout is how many elements, along the last tile axis, sit in one vector register (x86) or across
+ * the threads of a warp (NVPTX): `lanes`. The others are separate registers. lanes 1 keeps every element
+ * in a scalar register. Arithmetic is that of the core ops (ir/ops.def) under the numeric contract, in
+ * the dtype of the tile; 16- and 8-bit float tiles are storage formats: cast to f32 to compute.
+ *
+ * A program, its values and Dims live in one arena and one IrContext; build it on one thread.
+ */
+#ifndef TCC_CODEGEN_TILE_TILE_H
+#define TCC_CODEGEN_TILE_TILE_H
+
+#include "base/vec.h"
+#include "ir/context.h"
+#include "ir/ops.h"
+
+enum { TILE_MAX_RANK = 3 };
+
+typedef uint32_t TileId; /* an SSA value of a program */
+#define TILE_none UINT32_MAX
+
+typedef enum TileState { TILE_free, TILE_placed } TileState;
+
+typedef enum TileSpace {
+    SPACE_global,  /* a tensor argument */
+    SPACE_constant, /* a read-only argument that never changes between calls (weights) */
+    SPACE_scratch  /* private to the executing thread (x86) or warp (NVPTX), undefined at start */
+} TileSpace;
+
+typedef struct TileView {
+    Str name;
+    TileSpace space;
+    DType dtype;
+    uint32_t rank;
+    const Dim *dims[TYPE_MAX_RANK]; /* dense, row-major */
+    uint32_t argument;              /* index into the kernel's buffers; unused for scratch */
+    uint32_t alignment;             /* bytes that the base address is a multiple of */
+    bool written;                   /* an output: the kernel stores to it */
+} TileView;
+
+typedef enum TileOp {
+    /* structure */
+    TILE_for,   /* a counted loop with carried values */
+    TILE_if,    /* one of two blocks, by guards that are uniform over the tile */
+    TILE_yield, /* ends a block, with the values it hands on */
+    /* memory */
+    TILE_load,
+    TILE_store,
+    /* compute */
+    TILE_const, /* every element the same number */
+    TILE_index, /* a Dim over $axes as an i64 tile */
+    TILE_test,  /* guards over $axes as a bool tile */
+    TILE_map,   /* a core elementwise op (unary, binary, compare, select, cast) */
+    TILE_move,  /* broadcast along new axes: result axis axes[i] is operand axis i, others repeat */
+    TILE_reduce, /* drops one tile axis by a core binary op */
+    TILE_scan,  /* running reduction along a tile axis (free state, or lanes 1) */
+    TILE_dot,   /* acc[i, j] + a[i] · b[j], one fused multiply-add an element */
+    TILE_sort,  /* sorts scratch rows in place, with their indices */
+    TILE_random, /* Philox bits of a key and a counter tile */
+    TILE_check, /* an index tile made safe: negatives wrapped, out of range reported and clamped */
+    TILE_op_count
+} TileOp;
+
+/* A tile's type: dtype, extents (constants in placed programs) and layout. */
+typedef struct TileType {
+    DType dtype;
+    uint32_t rank; /* 0: a scalar */
+    const Dim *extents[TILE_MAX_RANK];
+    uint32_t lanes; /* 0 in free programs; else 1 or a power of two that divides the last extent */
+} TileType;
+
+/* lo <= value < hi, for every element that takes part. */
+typedef struct TileGuard {
+    const Dim *value, *lo, *hi;
+} TileGuard;
+
+typedef struct TileInstr TileInstr;
+typedef struct TileBlock {
+    VEC(TileInstr *) instrs; /* the last of a loop's or if's block is a yield */
+} TileBlock;
+
+struct TileInstr {
+    TileOp op;
+    Op scalar; /* map, reduce, scan, store (combine: OP_none replaces) */
+    uint32_t result_count;
+    TileId result; /* the first of result_count consecutive ids */
+    uint32_t arg_count;
+    const TileId *args;
+    /* load, store, sort: the view; subscripts, one a view axis. Where at[i] is not TILE_none, the i64 tile's
+     * element is added to subscript i. */
+    uint32_t view;
+    const Dim *const *subscripts;
+    const TileId *at; /* NULL when there is none */
+    uint32_t guard_count; /* load, store, test, check, if: all must hold */
+    const TileGuard *guards;
+    const TileBlock *blocks; /* for: body; if: then, else */
+    uint32_t block_count;
+    /* for: variable in from..to (exclusive) by step; carried values: args are the initial ones,
+     * `carried` their ids in the body, results the final ones */
+    const DimSymbol *variable;
+    const Dim *from, *to;
+    int64_t step;
+    uint32_t unroll; /* for: how many iterations to lay out in a row; 0 or 1: none */
+    TileId carried;
+    const Dim *value; /* index: the expression; check: the bound; sort: the count */
+    double number;    /* const of float dtypes; load: the pad value */
+    int64_t integer;  /* const and pad of integer and bool dtypes; random: stream; check: the site */
+    uint32_t axis;    /* reduce, scan */
+    uint32_t axes[TILE_MAX_RANK]; /* move */
+    uint32_t views[4]; /* sort: keys, indices, scratch keys, scratch indices */
+    bool descending, exclusive, reverse; /* sort, scan */
+    bool streaming; /* store: bypass the caches where that is possible */
+};
+
+typedef struct TileProgram {
+    IrContext *ctx;
+    Arena *arena;
+    Str name;
+    TileState state;
+    VEC(TileView) views;
+    VEC(TileType) values;
+    /* The grid: the body runs once for each point, in any order and concurrently. Points are numbered
+     * row-major, the last variable fastest. */
+    uint32_t work_rank;
+    const DimSymbol *work[TYPE_MAX_RANK];
+    const Dim *work_extents[TYPE_MAX_RANK];
+    TileBlock body;
+    uint32_t site_count; /* checks are numbered from 0 */
+} TileProgram;
+
+/* ---- building --------------------------------------------------------------------------------- */
+
+/* Where instructions go. Make one by tile_builder and nest with tile_begin_…/tile_end_…. */
+typedef struct TileBuilder {
+    TileProgram *program;
+    TileBlock *block; /* the current one */
+} TileBuilder;
+
+TileProgram *tile_program_new(IrContext *ctx, Arena *arena, Str name, TileState state);
+uint32_t tile_add_view(TileProgram *program, const TileView *view);
+/* Adds a grid axis of `extent` points and returns its variable (range 0..extent-1, limit extent). */
+const DimSymbol *tile_add_work(TileProgram *program, const char *name, const Dim *extent);
+TileBuilder tile_builder(TileProgram *program);
+
+/* The symbol $axis of tiles whose extent along it is `extent`: range and limit follow from it. Equal
+ * arguments give the same symbol within one context. */
+const DimSymbol *tile_axis_symbol(TileProgram *program, uint32_t axis, const Dim *extent);
+
+TileType tile_type(DType dtype, uint32_t rank, const Dim *const *extents, uint32_t lanes);
+const TileType *tile_value_type(const TileProgram *program, TileId value);
+/* Registers that hold a value of a placed type: elements / lanes. */
+uint32_t tile_register_count(const TileType *type);
+
+TileId tile_load(TileBuilder *b, TileType type, uint32_t view, const Dim *const *subscripts,
+                 const TileId *at, const TileGuard *guards, uint32_t guard_count, double pad);
+/* Pads of integer dtypes that doubles cannot hold are set through the returned instruction. */
+TileInstr *tile_store(TileBuilder *b, TileId value, uint32_t view, const Dim *const *subscripts,
+                      const TileId *at, const TileGuard *guards, uint32_t guard_count, Op combine);
+TileId tile_const(TileBuilder *b, TileType type, double number);
+TileId tile_const_int(TileBuilder *b, TileType type, int64_t integer);
+TileId tile_index(TileBuilder *b, TileType type, const Dim *value);
+TileId tile_test(TileBuilder *b, TileType type, const TileGuard *guards, uint32_t guard_count);
+/* `op` applied to operands of one shape; the result dtype follows from the op (compare: bool). */
+TileId tile_map(TileBuilder *b, Op op, const TileId *args, uint32_t arg_count);
+TileId tile_cast(TileBuilder *b, TileId value, DType to);
+TileId tile_move(TileBuilder *b, TileType type, TileId value, const uint32_t *axes);
+TileId tile_reduce(TileBuilder *b, Op op, TileId value, uint32_t axis);
+TileId tile_scan(TileBuilder *b, Op op, TileId value, uint32_t axis, bool exclusive, bool reverse);
+TileId tile_dot(TileBuilder *b, TileId acc, TileId a, TileId c);
+void tile_sort(TileBuilder *b, uint32_t keys, uint32_t indices, uint32_t spare_keys,
+               uint32_t spare_indices, const Dim *count, bool descending);
+TileId tile_random(TileBuilder *b, TileId key, TileId counter, int64_t stream);
+TileId tile_check(TileBuilder *b, TileId index, const Dim *bound, const TileGuard *guards,
+                  uint32_t guard_count);
+
+/* Loops: begin gives the loop; its variable and the carried ids are read from it; end takes what the body
+ * yields and returns the first result (TILE_none without carried values). */
+TileInstr *tile_begin_for(TileBuilder *b, const char *name, const Dim *from, const Dim *to,
+                          int64_t step, const TileId *initial, uint32_t count);
+TileId tile_end_for(TileBuilder *b, TileInstr *loop, const TileId *yields);
+/* Branches: begin_if opens the then block; tile_else closes it with its yields and opens the other;
+ * end_if closes that. Both yield as many values, of equal types. */
+TileInstr *tile_begin_if(TileBuilder *b, const TileGuard *guards, uint32_t guard_count);
+void tile_else(TileBuilder *b, TileInstr *branch, const TileId *yields, uint32_t count);
+TileId tile_end_if(TileBuilder *b, TileInstr *branch, const TileId *yields, uint32_t count);
+
+#endif
