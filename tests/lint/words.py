@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What no file of ours may hold: folders of somebody's machine, unfinished work, tabs and trailing
-blanks, lines over 100 columns in C, ways to end the host's process in the library."""
+blanks, ways to end the host's process in the library."""
 import re
 import sys
 from pathlib import Path
@@ -14,7 +14,6 @@ IN_CODE = [
     (re.compile(r"\b(TO[D]O|FIX[M]E|XX[X]|HA[C]K)\b"), "unfinished work"),
     (re.compile(r"\t"), "a tab"),
     (re.compile(r"\s$"), "a trailing blank"),
-    (re.compile(r"^.{101,}"), "more than 100 columns"),
 ]
 IN_LIBRARY = [
     (re.compile(r"\b(exit|_exit|_Exit|quick_exit|abort|assert)\s*\("), "an end of the host's process"),
