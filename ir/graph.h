@@ -40,6 +40,7 @@ typedef struct Origin {
     Loc loc;
     const struct Origin *caller; /* NULL at the top */
     const struct Origin *next;   /* further origins of a merged node */
+    bool library;                /* the place is in the embedded library, not in the user's file */
 } Origin;
 
 typedef struct Node {

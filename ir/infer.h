@@ -17,9 +17,17 @@ NodeId graph_build(Graph *graph, Diags *diags, const Origin *origin, Op op, cons
                    uint32_t arg_count, const Attr *attrs, const Graph *const *regions,
                    uint32_t region_count);
 
-/* Reports at the innermost user location of `origin` and adds "called from" notes. */
-#define origin_error(diags, origin, ...) diag_error((diags), origin_loc(origin), __VA_ARGS__)
+/* The place that an error about `origin` is shown at: the innermost one in the user's own files. */
 Loc origin_loc(const Origin *origin);
+/* Notes that follow such an error: where in the library it arose, and the calls that led there. */
 void origin_notes(Diags *diags, const Origin *origin);
+
+/* Labels of contract are 0 <= label < CONTRACT_LABELS, so that a set of them fits a word. */
+enum { CONTRACT_LABELS = 64 };
+
+/* The extent of a window of `window` elements `dilation` apart sliding by `stride` over lo + size + hi
+ * elements: max(0, (size + lo + hi - dilation·(window - 1) - 1) floordiv stride + 1). */
+const Dim *infer_window_extent(IrContext *ctx, const Dim *size, const Dim *window, int64_t stride,
+                               int64_t dilation, int64_t lo, int64_t hi);
 
 #endif
