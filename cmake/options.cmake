@@ -21,6 +21,11 @@ if(TCC_WERROR)
     list(APPEND TCC_WARNINGS -Werror)
 endif()
 
+# These two guess from the optimiser's view, which the sanitizers' own code confuses.
+if(TCC_SANITIZE)
+    list(APPEND TCC_WARNINGS -Wno-clobbered -Wno-maybe-uninitialized)
+endif()
+
 # tcc_flags(TARGET): what every target of ours is compiled with.
 function(tcc_flags target)
     target_compile_options(${target} PRIVATE ${TCC_WARNINGS} ${TCC_SANITIZE_FLAGS})
