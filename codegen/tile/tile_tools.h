@@ -1,25 +1,27 @@
-/* What one can do with a tile program besides lowering it: verify, print, parse, interpret, count. */
+/* What one can do with a tile program besides lowering it: verify, print, parse, interpret, count.
+ */
 #ifndef TCC_CODEGEN_TILE_TOOLS_H
 #define TCC_CODEGEN_TILE_TOOLS_H
 
 #include "base/diag.h"
 #include "codegen/tile/tile.h"
 
-/* NULL when the program is sound in its state, else what is wrong (in `arena`): operands defined before use
- * and in scope, types and shapes of each op, subscripts as many as view axes and over symbols in scope,
- * loops and branches that yield what they must, placed: constant extents, lanes legal, scratch and
- * register sizes within limits. Subscripts that are not proved inside the view need guards that prove
- * them: no unguarded access can leave its view. */
+/* NULL when the program is sound in its state, else what is wrong (in `arena`): operands defined
+ * before use and in scope, types and shapes of each op, subscripts as many as view axes and over
+ * symbols in scope, loops and branches that yield what they must, placed: constant extents, lanes
+ * legal, scratch and register sizes within limits. Subscripts that are not proved inside the view
+ * need guards that prove them: no unguarded access can leave its view. */
 const char *tile_verify(const TileProgram *program, Arena *arena);
 
 void tile_print(Buf *buf, const TileProgram *program);
 TileProgram *tile_parse(IrContext *ctx, Arena *arena, Diags *diags, uint32_t file);
 
-/* Runs every grid point in order on host memory. `buffers` by argument number; `symbols` are the values of
- * dim symbols by id (extended inside for loop variables). False with *out_message on a broken access
- * (outside its view although the guards hold), on reading scratch that was never written, or on an overflowing
- * Dim. An index error is recorded in *out_site (else -1). Sums round to the tile's dtype at each step, in
- * the program's order, so results without transcendental ops are bit-equal to compiled code. */
+/* Runs every grid point in order on host memory. `buffers` by argument number; `symbols` are the
+ * values of dim symbols by id (extended inside for loop variables). False with *out_message on a
+ * broken access (outside its view although the guards hold), on reading scratch that was never
+ * written, or on an overflowing Dim. An index error is recorded in *out_site (else -1). Sums round
+ * to the tile's dtype at each step, in the program's order, so results without transcendental ops
+ * are bit-equal to compiled code. */
 bool tile_interpret(const TileProgram *program, void *const *buffers, const int64_t *symbols,
                     Arena *arena, int64_t *out_site, const char **out_message);
 
