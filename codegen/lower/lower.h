@@ -1,0 +1,62 @@
+/* Lowering: a placed tile program becomes an LLVM module with one kernel function.
+ *
+ * One translation for both targets. A tile value is an array of registers, row-major, each of
+ * `lanes` elements along the last axis: on x86 a register is an LLVM vector (a scalar when lanes is
+ * 1); on NVPTX the lanes are the 32 threads of a warp, each holding one scalar (lanes 1: every
+ * thread holds the same one), so lanes must be 1 or 32 there. Results are bit-equal at every
+ * optimisation level.
+ *
+ * x86: the function is a TccKernel (runtime/abi.h) of external linkage and imports nothing.
+ *
+ * NVPTX: an entry of the parameters
+ *     ptr buffer_0 … buffer_{n-1}, i64 dim_0 … dim_{m-1}, ptr error, ptr scratch, i64 points
+ * with n = lower_buffer_count, m = LowerOptions.dim_count; all pointers are to global memory. It is
+ * launched with LOWER_BLOCK_THREADS threads a block and any number of blocks >= 1: warp w of the
+ * grid runs the points w, w + warps, w + 2·warps, … `scratch` holds lower_scratch(…).bytes for each
+ * warp of the grid, one after the other, each rounded up to LOWER_SCRATCH_ALIGN; it may be NULL
+ * when lower_scratch(…).shared.
+ *
+ * 4-bit views: the store of a whole register whose first element is known to have an even index,
+ * under no guard that cuts it, writes whole bytes. Every other 4-bit store changes single nibbles
+ * by atomic operations, so that neighbours in other threads are safe, and is slow.
+ */
+#ifndef TCC_CODEGEN_LOWER_LOWER_H
+#define TCC_CODEGEN_LOWER_LOWER_H
+
+#include <llvm-c/Core.h>
+
+#include "codegen/tile/tile.h"
+#include "ir/target.h"
+
+enum { LOWER_BLOCK_THREADS = 128, LOWER_SCRATCH_ALIGN = 64 };
+
+typedef struct LowerOptions {
+    const Target *target;
+    Str symbol; /* the kernel function's name; empty: the program's */
+    /* The order of dim slots (TccKernelArgs.dims, NVPTX parameters). Every named or bound symbol
+     * that the program mentions is among them; their values lie in the symbols' ranges. */
+    const DimSymbol *const *dims;
+    uint32_t dim_count;
+    /* By argument: memory that overlaps another argument's (in-place pairs). NULL: none does. */
+    const bool *may_alias;
+    uint32_t may_alias_count;
+} LowerOptions;
+
+/* A new module in `context`, which the caller disposes of. `program` is placed and passes
+ * tile_verify; what breaks that is GUARD_bug. Makes Dims in the program's IrContext, so one thread
+ * a context at a time; the module no longer depends on it. */
+LLVMModuleRef lower_program(LLVMContextRef context, const TileProgram *program,
+                            const LowerOptions *options);
+
+/* How many buffers the kernel takes: 1 + the largest argument of its views. */
+uint32_t lower_buffer_count(const TileProgram *program);
+
+/* Scratch memory of one thread (x86) or warp (NVPTX), and whether the kernel itself holds it in
+ * shared memory (NVPTX, small and constant). */
+typedef struct LowerScratch {
+    const Dim *bytes; /* over named and bound dims; the constant 0 without scratch views */
+    bool shared;
+} LowerScratch;
+LowerScratch lower_scratch(const TileProgram *program, const Target *target);
+
+#endif
