@@ -66,4 +66,22 @@
 #define MSG_NOTE_CALLER "called-from", "called from here"
 #define MSG_NOTE_LIBRARY "inside-library", "inside the library function, here"
 
+/* the language: text and syntax */
+#define MSG_FILE_SIZE "file-size", "the file has %zu bytes, more than the limit of %d"
+#define MSG_NOT_UTF8 "not-utf8", "byte 0x%02x does not belong to UTF-8 text"
+#define MSG_CONTROL_CHARACTER "control-character", "control character 0x%02x in the text"
+#define MSG_STRAY_CHARACTER "stray-character", "character '%.*s' has no meaning here"
+#define MSG_OPEN_STRING "open-string", "the string does not end on its line"
+#define MSG_INT_LITERAL "int-literal", "the number is larger than 9223372036854775807"
+#define MSG_FLOAT_LITERAL "float-literal", "the number is larger than any 64-bit float"
+#define MSG_BAD_NUMBER "bad-number", "'%.*s' is no number; a float has digits on both sides of its point"
+#define MSG_UNCLOSED_BRACKET "unclosed-bracket", "'%c' is never closed by '%c'"
+#define MSG_STRAY_BRACKET "stray-bracket", "'%c' closes nothing"
+#define MSG_SYNTAX "syntax", "unexpected %s"
+#define MSG_SYNTAX_EXPECTED "syntax", "expected %s before %s"
+#define MSG_TOO_DEEP "too-deep", "expressions and blocks are nested more than %d levels deep"
+#define MSG_TOO_MANY_NODES "too-many-nodes", "the file is larger than %d syntax nodes"
+#define MSG_UNKNOWN_ANNOTATION "unknown-annotation", "there is no annotation '%.*s'"
+#define MSG_ANNOTATION_ARGUMENTS "annotation-arguments", "annotation '%s' takes %u arguments, not %u"
+
 #endif

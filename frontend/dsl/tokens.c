@@ -1,0 +1,122 @@
+/* The tokens before the grammar sees them: clean text, matched brackets, no newlines within them.
+ */
+#include "frontend/dsl/parse.h"
+
+#include "base/messages.h"
+#include "frontend/dsl/parser.h"
+
+#include <string.h>
+
+/* Control characters that a text file may hold. */
+static bool is_blank_control(unsigned char c) { return c == '\t' || c == '\n' || c == '\r'; }
+
+bool text_is_clean(Parse *parse) {
+    Loc loc = {parse->file, 1, 1, 1};
+    Str rest = parse->text;
+    while (rest.size) {
+        unsigned char c = (unsigned char)*rest.data;
+        size_t size = str_utf8_size(rest);
+        if (!size)
+            diag_error(parse->diags, loc, MSG_NOT_UTF8, c);
+        else if ((c < ' ' && !is_blank_control(c)) || c == 127) {
+            diag_error(parse->diags, loc, MSG_CONTROL_CHARACTER, c);
+            size = 0;
+        }
+        if (!size) return false;
+        loc.line += c == '\n';
+        loc.column = c == '\n' ? 1 : loc.column + (uint32_t)size;
+        rest = (Str){rest.data + size, rest.size - size};
+    }
+    return true;
+}
+
+/* ---- brackets ------------------------------------------------------------------------------ */
+
+typedef VEC(size_t) Stack; /* of the tokens of open brackets */
+
+static int closer_of(int opener) { return opener == '(' ? ')' : opener == '[' ? ']' : '}'; }
+
+static void report_unclosed(Parse *parse, Token *opener) {
+    opener->faulty = true;
+    diag_error(parse->diags, opener->loc, MSG_UNCLOSED_BRACKET, opener->kind,
+               closer_of(opener->kind));
+}
+
+/* Reports the open brackets above the `keep` lowest ones, the outermost first. */
+static void close_down(Parse *parse, Stack *stack, size_t keep) {
+    for (size_t i = keep; i < stack->count; i++) {
+        report_unclosed(parse, &parse->tokens.data[stack->data[i]]);
+    }
+    if (stack->count > keep) stack->count = keep;
+}
+
+/* How many open brackets lie up to and including the innermost of `kind`; 0 when there is none. */
+static size_t find_open(const Parse *parse, const Stack *stack, int kind) {
+    size_t depth = stack->count;
+    while (depth && parse->tokens.data[stack->data[depth - 1]].kind != kind) depth--;
+    return depth;
+}
+
+/* A brace shows that round and square brackets within its block should have ended; a round or
+ * square one closes what it fits if that does not cross a brace. */
+static void close_bracket(Parse *parse, Stack *stack, Token *token) {
+    int opener = token->kind == ')' ? '(' : token->kind == ']' ? '[' : '{';
+    size_t depth = find_open(parse, stack, opener);
+    if (opener != '{' && depth < find_open(parse, stack, '{')) depth = 0;
+    if (depth) {
+        close_down(parse, stack, depth);
+        stack->count--;
+        return;
+    }
+    token->faulty = true;
+    diag_error(parse->diags, token->loc, MSG_STRAY_BRACKET, token->kind);
+}
+
+/* Whether an item begins at token `at`: its word at the start of a statement, and what follows one.
+ */
+static bool begins_item(const Parse *parse, size_t at) {
+    const Token *tokens = parse->tokens.data;
+    if (at && tokens[at - 1].kind != SEP) return false;
+    switch (tokens[at].kind) {
+    case FN:
+    case MODEL:
+    case TRAIN: return tokens[at + 1].kind == NAME;
+    case WEIGHTS: return tokens[at + 1].kind == STR;
+    default: return false;
+    }
+}
+
+/* Items stand outside all brackets: one that begins shows what is unclosed before it. */
+static void match_token(Parse *parse, Stack *stack, size_t at) {
+    Token *token = &parse->tokens.data[at];
+    switch (token->kind) {
+    case '(':
+    case '[':
+    case '{': vec_push(parse->arena, stack, at); break;
+    case ')':
+    case ']':
+    case '}': close_bracket(parse, stack, token); break;
+    default:
+        if (!token->kind || begins_item(parse, at)) close_down(parse, stack, 0);
+    }
+}
+
+/* Separators between matched round and square brackets go; faulty brackets do not count. */
+static void drop_newlines(Parse *parse) {
+    size_t kept = 0, depth = 0;
+    for (size_t i = 0; i < parse->tokens.count; i++) {
+        const Token *token = &parse->tokens.data[i];
+        int kind = token->faulty ? 0 : token->kind;
+        if (kind == SEP && depth && *token->text.data == '\n') continue;
+        if (kind == '(' || kind == '[') depth++;
+        if (kind == ')' || kind == ']') depth--;
+        parse->tokens.data[kept++] = *token;
+    }
+    parse->tokens.count = kept;
+}
+
+void tokens_match(Parse *parse) {
+    Stack stack = {0};
+    for (size_t i = 0; i < parse->tokens.count; i++) match_token(parse, &stack, i);
+    drop_newlines(parse);
+}
