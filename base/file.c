@@ -91,52 +91,57 @@ Status file_read(Arena *arena, Diags *diags, Loc loc, Str path, uint64_t limit, 
     return status;
 }
 
-/* Pages for `size` bytes, of the file or fresh ones that the file is read into. */
-static Status load_pages(Diags *diags, Loc loc, const char *path, int fd, size_t size,
-                         uint64_t map_from, void **out_pages) {
-    bool mapped = size >= map_from;
-    void *pages =
-        mapped ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0)
-               : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+static Status map_file(Diags *diags, Loc loc, const char *path, int fd, FileBytes *out_bytes) {
+    void *pages = mmap(NULL, out_bytes->size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (pages == MAP_FAILED) return could_not_read(diags, loc, path, errno);
-    Status status = mapped ? STATUS_ok : read_all(diags, loc, path, fd, pages, size);
-    if (status != STATUS_ok) {
-        munmap(pages, size);
-        return status;
-    }
-    *out_pages = pages;
+    out_bytes->data = pages;
     return STATUS_ok;
 }
 
-static Status load(Arena *scratch, Diags *diags, Loc loc, Str path, uint64_t limit,
-                   uint64_t map_from, FileBytes *out_bytes) {
-    const char *name = path_text(scratch, diags, loc, path);
+/* Leaves `out_bytes` with `arena` when it read, without when it mapped. */
+static Status load(Arena *arena, Diags *diags, Loc loc, Str path, uint64_t limit, uint64_t map_from,
+                   FileBytes *out_bytes) {
+    const char *name = path_text(arena, diags, loc, path);
     if (!name) return STATUS_invalid;
-    int fd;
-    size_t size;
-    void *pages = NULL;
-    TRY(open_regular(diags, loc, name, limit, &fd, &size));
-    Status status = size ? load_pages(diags, loc, name, fd, size, map_from, &pages) : STATUS_ok;
-    close(fd);
-    *out_bytes = (FileBytes){pages, pages ? size : 0};
+    OpenFile file;
+    FileBytes bytes = {0};
+    TRY(open_regular(diags, loc, name, limit, &file.fd, &bytes.size));
+    guard_defer(&file.defer, close_file, &file);
+    Status status;
+    if (bytes.size && bytes.size >= map_from) {
+        status = map_file(diags, loc, name, file.fd, &bytes);
+    } else {
+        unsigned char *data = arena_alloc(arena, bytes.size);
+        status = read_all(diags, loc, name, file.fd, data, bytes.size);
+        bytes.data = data;
+        bytes.arena = arena;
+    }
+    guard_undefer(&file.defer);
+    close(file.fd);
+    if (status == STATUS_ok) *out_bytes = bytes;
     return status;
 }
 
-static void free_scratch(void *arena) { arena_free(arena); }
+static void free_arena(void *arena) { arena_free(arena); }
 
 Status file_load(Diags *diags, Loc loc, Str path, uint64_t limit, uint64_t map_from,
                  FileBytes *out_bytes) {
     GuardDefer defer;
-    Arena *scratch = arena_new(NULL);
-    guard_defer(&defer, free_scratch, scratch);
-    Status status = load(scratch, diags, loc, path, limit, map_from, out_bytes);
+    Arena *arena = arena_new(NULL);
+    *out_bytes = (FileBytes){0};
+    guard_defer(&defer, free_arena, arena);
+    Status status = load(arena, diags, loc, path, limit, map_from, out_bytes);
     guard_undefer(&defer);
-    arena_free(scratch);
+    if (!out_bytes->arena) arena_free(arena);
     return status;
 }
 
 void file_release(FileBytes bytes) {
-    if (bytes.data) munmap((void *)(uintptr_t)bytes.data, bytes.size);
+    if (bytes.arena) {
+        arena_free(bytes.arena);
+    } else if (bytes.data) {
+        munmap((void *)(uintptr_t)bytes.data, bytes.size);
+    }
 }
 
 Str file_beside(Arena *arena, Str base, Str path) {

@@ -8,10 +8,11 @@
 #include "base/guard.h"
 #include "base/status.h"
 
-/* Bytes of a file outside any arena, either read or mapped; NULL data for an empty file. */
+/* Bytes of a file outside the caller's arenas; never written. */
 typedef struct FileBytes {
     const unsigned char *data;
     size_t size;
+    Arena *arena; /* what the bytes were read into; NULL when they are mapped */
 } FileBytes;
 
 /* Reads a regular file into `arena`; the text is also zero-terminated. Directories, FIFOs and
@@ -19,7 +20,7 @@ typedef struct FileBytes {
  * STATUS_environment when it could not be read, STATUS_invalid when it is too large or no file. */
 Status file_read(Arena *arena, Diags *diags, Loc loc, Str path, uint64_t limit, Str *out_text);
 
-/* Like file_read, into pages of their own that file_release gives back. A file of at least
+/* Like file_read, into memory of their own that file_release gives back. A file of at least
  * `map_from` bytes is mapped instead of read; a mapped file must not shrink while it is used, which
  * is why only files too large to copy should be. */
 Status file_load(Diags *diags, Loc loc, Str path, uint64_t limit, uint64_t map_from,

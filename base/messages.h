@@ -40,14 +40,17 @@
 #define MSG_RANK "rank-limit", "the result would have %u axes; the limit is %d"
 #define MSG_RANK_LEAST "rank-least", "%s needs at least %u axes, %s has too few"
 #define MSG_RANK_EQUAL "rank-mismatch", "ranks of %s and %s do not agree"
-#define MSG_ELEMENT_COUNT "element-count", "%s cannot be reshaped to [%s]: the numbers of elements differ"
+#define MSG_ELEMENT_COUNT                                                                          \
+    "element-count", "%s cannot be reshaped to [%s]: the numbers of elements differ"
 #define MSG_BROADCAST "broadcast", "dim %s of %s does not broadcast to %s"
 #define MSG_DIM_NEGATIVE "dim-negative", "%s of %s is negative"
 #define MSG_DIM_OVERFLOW "dim-overflow", "the sizes of the result of %s overflow"
-#define MSG_DIM_UNKNOWN "dim-unknown", "dims %s and %s are known only at run time and cannot be compared"
+#define MSG_DIM_UNKNOWN                                                                            \
+    "dim-unknown", "dims %s and %s are known only at run time and cannot be compared"
 #define MSG_SLICE_BOUNDS "slice-bounds", "slice %s:%s is out of bounds for axis %u of %s"
 #define MSG_TOPK "topk-count", "topk of %lld elements is more than axis %lld of %s has"
-#define MSG_BATCH "batch-axes", "%lld batch axes are not possible with axis %lld of %s and indices %s"
+#define MSG_BATCH                                                                                  \
+    "batch-axes", "%lld batch axes are not possible with axis %lld of %s and indices %s"
 #define MSG_LABEL_RANGE "label-range", "label %lld is not between 0 and %d"
 #define MSG_LABEL_REPEATED "label-repeated", "label %lld stands twice in %s of contract"
 #define MSG_LABEL_UNKNOWN "label-unknown", "label %lld of the result is in no operand"
@@ -61,7 +64,8 @@
 #define MSG_REGION_OUTPUTS "block-results", "a block of %s gives %zu values, not %zu"
 #define MSG_REGION_OUTPUT "block-result", "result %u of a block of %s is %s, not %s"
 #define MSG_NO_RESULTS "no-results", "a block of %s gives nothing"
-#define MSG_CARRIED "carried-count", "scan carries %lld of %u values; at least one must be a sequence"
+#define MSG_CARRIED                                                                                \
+    "carried-count", "scan carries %lld of %u values; at least one must be a sequence"
 #define MSG_NOTE_OPERAND "operand", "operand %u is %s"
 #define MSG_NOTE_CALLER "called-from", "called from here"
 #define MSG_NOTE_LIBRARY "inside-library", "inside the library function, here"
@@ -74,7 +78,8 @@
 #define MSG_OPEN_STRING "open-string", "the string does not end on its line"
 #define MSG_INT_LITERAL "int-literal", "the number is larger than 9223372036854775807"
 #define MSG_FLOAT_LITERAL "float-literal", "the number is larger than any 64-bit float"
-#define MSG_BAD_NUMBER "bad-number", "'%.*s' is no number; a float has digits on both sides of its point"
+#define MSG_BAD_NUMBER                                                                             \
+    "bad-number", "'%.*s' is no number; a float has digits on both sides of its point"
 #define MSG_UNCLOSED_BRACKET "unclosed-bracket", "'%c' is never closed by '%c'"
 #define MSG_STRAY_BRACKET "stray-bracket", "'%c' closes nothing"
 #define MSG_SYNTAX "syntax", "unexpected %s"
@@ -82,6 +87,79 @@
 #define MSG_TOO_DEEP "too-deep", "expressions and blocks are nested more than %d levels deep"
 #define MSG_TOO_MANY_NODES "too-many-nodes", "the file is larger than %d syntax nodes"
 #define MSG_UNKNOWN_ANNOTATION "unknown-annotation", "there is no annotation '%.*s'"
-#define MSG_ANNOTATION_ARGUMENTS "annotation-arguments", "annotation '%s' takes %u arguments, not %u"
+#define MSG_ANNOTATION_ARGUMENTS                                                                   \
+    "annotation-arguments", "annotation '%s' takes %u arguments, not %u"
+/* weights: the place in the file first, then the tensor */
+#define MSG_WEIGHTS_FORMAT                                                                         \
+    "weights-format", "%.*s is none of .safetensors, .npz, .npy or a folder of them"
+#define MSG_WEIGHTS_EMPTY_FOLDER                                                                   \
+    "weights-empty-folder", "the folder %.*s holds no .safetensors, .npz or .npy file"
+#define MSG_WEIGHTS_NAMED_HERE "weights-named-here", "the weights are named here"
+#define MSG_WEIGHTS_UNUSED "weights-unused", "%zu of %zu tensors of the weights are not used: %s"
+#define MSG_WEIGHT_NAME                                                                            \
+    "weight-name",                                                                                 \
+        "byte %llu: tensor \"%s\": a name must be UTF-8 without zero bytes, of at most %d bytes"
+#define MSG_WEIGHT_TWICE                                                                           \
+    "weight-twice", "byte %llu: tensor \"%s\": %s has one of that name already, at byte %llu"
+#define MSG_WEIGHT_BOOL                                                                            \
+    "weight-bool", "byte %llu: tensor \"%s\": a bool is %u at element %zu, neither 0 nor 1"
+#define MSG_WEIGHT_DTYPE "weight-dtype", "byte %llu: tensor \"%s\": dtype \"%s\" is not supported"
+#define MSG_WEIGHT_RANK                                                                            \
+    "weight-rank", "byte %llu: tensor \"%s\": %zu dimensions or more, but at most %d are "         \
+                   "supported"
+#define MSG_WEIGHT_DIM                                                                             \
+    "weight-dim", "byte %llu: tensor \"%s\": dimension %zu is not an integer of at least 0"
+#define MSG_WEIGHT_OVERFLOW                                                                        \
+    "weight-overflow", "byte %llu: tensor \"%s\": the shape needs more bytes than fit 63 bits"
+#define MSG_WEIGHT_SIZE                                                                            \
+    "weight-size", "byte %llu: tensor \"%s\": the shape needs %llu bytes, but there are %llu"
+#define MSG_SAFETENSORS_SHORT                                                                      \
+    "safetensors-short", "byte 0: the file has %llu bytes, too few for the header's length"
+#define MSG_SAFETENSORS_LENGTH                                                                     \
+    "safetensors-length",                                                                          \
+        "byte 0: the header's length is %llu, but %llu bytes follow and at most %d are allowed"
+#define MSG_SAFETENSORS_BOUNDS                                                                     \
+    "safetensors-bounds", "byte %llu: the header nests deeper than %d or has more than %d values"
+#define MSG_SAFETENSORS_JSON "safetensors-json", "byte %llu: the header is not right: %.300s"
+#define MSG_SAFETENSORS_METADATA                                                                   \
+    "safetensors-metadata", "byte %llu: __metadata__ is not an object of strings"
+#define MSG_SAFETENSORS_ENTRY                                                                      \
+    "safetensors-entry",                                                                           \
+        "byte %llu: tensor \"%s\": not an object of just dtype, shape and data_offsets"
+#define MSG_SAFETENSORS_OFFSETS                                                                    \
+    "safetensors-offsets", "byte %llu: tensor \"%s\": data_offsets are not a begin and an end "    \
+                           "within %llu bytes of data"
+#define MSG_SAFETENSORS_ORDER                                                                      \
+    "safetensors-order",                                                                           \
+        "byte %llu: tensor \"%s\": the data begins at offset %llu, but the tensor before it ends " \
+        "at %llu"
+#define MSG_SAFETENSORS_TRAILING                                                                   \
+    "safetensors-trailing", "byte %llu: %llu bytes follow the last tensor"
+#define MSG_NPY_MAGIC "npy-magic", "byte %llu: tensor \"%s\": not an .npy file"
+#define MSG_NPY_VERSION                                                                            \
+    "npy-version", "byte %llu: tensor \"%s\": version %u.%u of .npy is not supported"
+#define MSG_NPY_LENGTH                                                                             \
+    "npy-length", "byte %llu: tensor \"%s\": the header is cut off or longer than %d bytes"
+#define MSG_NPY_HEADER "npy-header", "byte %llu: tensor \"%s\": the header should have %s here"
+#define MSG_NPY_STRUCTURED                                                                         \
+    "npy-structured", "byte %llu: tensor \"%s\": structured dtypes are not supported"
+#define MSG_NPY_OBJECT                                                                             \
+    "npy-object", "byte %llu: tensor \"%s\": dtype \"%s\" holds pickled objects, which are code "  \
+                  "and never loaded"
+#define MSG_ZIP_END "zip-end", "no end record: the archive is cut off or is not a zip file"
+#define MSG_ZIP_DISKS "zip-disks", "byte %llu: archives in several parts are not supported"
+#define MSG_ZIP_DIRECTORY                                                                          \
+    "zip-directory", "byte %llu: the archive's directory does not fit between members and end"
+#define MSG_ZIP_RECORD "zip-record", "byte %llu: a record of the archive is damaged"
+#define MSG_ZIP_ENCRYPTED "zip-encrypted", "byte %llu: member \"%s\": encryption is not supported"
+#define MSG_ZIP_METHOD                                                                             \
+    "zip-method", "byte %llu: member \"%s\": compression method %u is not supported"
+#define MSG_ZIP_SIZE "zip-size", "byte %llu: member \"%s\": %llu bytes cannot come out of %llu"
+#define MSG_ZIP_PLACE                                                                              \
+    "zip-place", "byte %llu: member \"%s\": it overlaps another one or the end of the archive"
+#define MSG_ZIP_INFLATE                                                                            \
+    "zip-inflate", "byte %llu: member \"%s\": the compressed data is damaged or not of %llu bytes"
+#define MSG_ZIP_CRC "zip-crc", "byte %llu: member \"%s\": the checksum does not agree"
+#define MSG_ZIP_NOT_NPY "zip-not-npy", "byte %llu: member \"%s\": not an .npy file"
 
 #endif
