@@ -161,5 +161,7 @@
     "zip-inflate", "byte %llu: member \"%s\": the compressed data is damaged or not of %llu bytes"
 #define MSG_ZIP_CRC "zip-crc", "byte %llu: member \"%s\": the checksum does not agree"
 #define MSG_ZIP_NOT_NPY "zip-not-npy", "byte %llu: member \"%s\": not an .npy file"
+/* passes */
+#define MSG_PIPELINE "pipeline", "%s"
 
 #endif

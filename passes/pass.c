@@ -1,0 +1,74 @@
+/* The table of passes, and what a pass asks of its context. */
+#include "passes/pass.h"
+
+static const PassInfo passes[PASS_count] = {
+#define PASS(name, letter, from, to, needs, gives, breaks, meaning)                                \
+    {#name, letter, from, to, needs, gives, breaks, meaning, pass_##name},
+#define PROGRAM_PASS(name, letter, from, to, needs, gives, breaks, meaning)                        \
+    {#name, letter, from, to, needs, gives, breaks, meaning, NULL},
+#include "passes/passes.def"
+};
+
+const PassInfo *pass_info(PassId id) { return &passes[id]; }
+
+bool pass_find(Str name, PassId *out_id) {
+    for (PassId id = 0; id < PASS_count; id++) {
+        if (!str_equal(name, str_from(passes[id].name))) continue;
+        *out_id = id;
+        return true;
+    }
+    return false;
+}
+
+bool pass_allows(PassContext *ctx) {
+    if (ctx->options.rewrite_limit >= 0 && ctx->rewrites >= ctx->options.rewrite_limit) {
+        return false;
+    }
+    ctx->rewrites++;
+    return true;
+}
+
+void pass_remark(PassContext *ctx, const Remark *remark) {
+    Remark kept = *remark;
+    kept.pass = ctx->pass;
+    kept.where = str_copy(ctx->arena, remark->where);
+    kept.text = str_copy(ctx->arena, remark->text);
+    vec_push(ctx->arena, &ctx->remarks, kept);
+}
+
+static const struct {
+    PassFact fact;
+    const char *name;
+} fact_names[] = {{FACT_inlined, "inlined"}, {FACT_unfused, "unfused"}, {FACT_fused, "fused"}};
+
+static Str facts_text(Arena *arena, uint32_t facts) {
+    Buf buf = {.arena = arena};
+    for (size_t i = 0; i < sizeof fact_names / sizeof *fact_names; i++) {
+        if (!(facts & fact_names[i].fact)) continue;
+        buf_print(&buf, "%s%s", buf.size ? "," : "", fact_names[i].name);
+    }
+    if (!buf.size) buf_char(&buf, '-');
+    return buf_str(&buf);
+}
+
+void passes_print_list(Buf *buf) {
+    buf_print(buf, "%-10s %-4s %-6s %-18s %-18s %s\n", "pass", "dump", "levels", "needs", "gives",
+              "what it does");
+    for (PassId id = 0; id < PASS_count; id++) {
+        const PassInfo *info = &passes[id];
+        buf_print(buf, "%-10s -d%c  -O%d-%d  %-18.*s %-18.*s %s\n", info->name, info->letter,
+                  info->from, info->to, STR_ARG(facts_text(buf->arena, info->needs)),
+                  STR_ARG(facts_text(buf->arena, info->gives)), info->meaning);
+    }
+}
+
+void passes_print_times(Buf *buf, const PassContext *ctx) {
+    buf_print(buf, "%-10s %9s %8s %8s %10s %9s\n", "pass", "ms", "nodes", "after", "bytes",
+              "rewrites");
+    for (size_t i = 0; i < ctx->stats.count; i++) {
+        const PassStat *stat = &ctx->stats.data[i];
+        buf_print(buf, "%-10s %9.3f %8u %8u %10llu %9lld%s\n", stat->pass, stat->seconds * 1e3,
+                  stat->nodes_before, stat->nodes_after, (unsigned long long)stat->bytes,
+                  (long long)stat->rewrites, stat->changed ? "" : "  (unchanged)");
+    }
+}
