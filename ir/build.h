@@ -1,5 +1,6 @@
-/* Building graphs from C: one call a node, for passes and tests. A wrong application is a bug of the
- * caller (the user's input goes through graph_build). Operands of binary ops must already agree. */
+/* Building graphs from C: one call a node, for passes and tests. A wrong application is a bug of
+ * the caller (the user's input goes through graph_build). Operands of binary ops must already
+ * agree. */
 #ifndef TCC_IR_BUILD_H
 #define TCC_IR_BUILD_H
 
@@ -13,7 +14,8 @@ NodeId build_reduce(Graph *g, Op op, NodeId x, const int64_t *axes, uint32_t axi
 NodeId build_reshape(Graph *g, NodeId x, const Dim *const *dims, uint32_t rank);
 NodeId build_permute(Graph *g, NodeId x, const int64_t *perm);
 /* Operand axis i becomes result axis axes[i]. */
-NodeId build_broadcast(Graph *g, NodeId x, const Dim *const *dims, uint32_t rank, const int64_t *axes);
+NodeId build_broadcast(Graph *g, NodeId x, const Dim *const *dims, uint32_t rank,
+                       const int64_t *axes);
 NodeId build_slice(Graph *g, NodeId x, const Dim *const *start, const Dim *const *limit,
                    const int64_t *step);
 NodeId build_pad(Graph *g, NodeId x, NodeId value, const Dim *const *lo, const Dim *const *hi);

@@ -28,12 +28,13 @@ const IntList *ir_ints(IrContext *ctx, const int64_t *items, uint32_t count);
 const DimList *ir_dims(IrContext *ctx, const Dim *const *items, uint32_t count);
 const Str *ir_string(IrContext *ctx, Str text);
 
-/* Blobs: constant tensor bytes (dense, row-major, in the dtype's memory form), shared by reference and
- * interned by content. Their memory is owned by the context or, for mapped weights, by `release`. */
+/* Blobs: constant tensor bytes (dense, row-major, in the dtype's memory form), shared by reference
+ * and interned by content. Their memory is owned by the context or, for mapped weights, by
+ * `release`. */
 typedef struct Blob {
     const void *bytes;
     size_t size;
-    uint64_t hash; /* hash_bytes of the contents */
+    uint64_t hash;                /* hash_bytes of the contents */
     void (*release)(void *owner); /* called once by ir_context_free; may be NULL */
     void *owner;
     uint32_t id;
@@ -41,8 +42,8 @@ typedef struct Blob {
 
 /* Copies the bytes. */
 const Blob *ir_blob(IrContext *ctx, const void *bytes, size_t size);
-/* Takes the bytes as they are; `release(owner)` is called when the context is freed (or at once when an
- * equal blob exists already). */
+/* Takes the bytes as they are; `release(owner)` is called when the context is freed (or at once
+ * when an equal blob exists already). */
 const Blob *ir_blob_adopt(IrContext *ctx, const void *bytes, size_t size, void (*release)(void *),
                           void *owner);
 

@@ -1,16 +1,19 @@
 /* Dims: integer expressions over symbols, hash-consed in canonical form.
  *
- * A Dim is a sum  constant + Σ coefficient · atom · atom · …  whose atoms are symbols and the opaque
- * floordiv, mod, min and max of two Dims. Terms and atoms are sorted, so equal canonical forms are
- * the same pointer, and pointer equality is the proof of equality that the compiler uses.
+ * A Dim is a sum  constant + Σ coefficient · atom · atom · …  whose atoms are symbols and the
+ * opaque floordiv, min and max of two Dims. There is no mod atom: x mod d is x - d·(x floordiv d),
+ * so that every identity between quotients and remainders is a cancellation of terms (ir/README.md
+ * tells the whole story). Terms and atoms are sorted, so equal canonical forms are the same
+ * pointer, and pointer equality is the proof of equality that the compiler uses.
  *
  * The same expressions describe tensor extents (over the model's named dims) and index expressions
  * (over loop variables): composing access maps through reshape is arithmetic here, and
  * (i·N + j) floordiv N = i follows from the range of j. Every symbol has a range; every Dim has an
  * interval and a known divisor, computed when it is built.
  *
- * Arithmetic is exact in int64; a result outside ±2^62 becomes the one overflow Dim, which every
- * operation propagates and the verifier reports.
+ * Arithmetic is exact in int64; a result that may lie outside ±2^62, or one of absurd size (more
+ * than DIM_MAX_TERMS terms, DIM_MAX_DEGREE factors, DIM_MAX_DEPTH nested atoms), becomes the one
+ * overflow Dim, which every operation propagates and the verifier reports.
  *
  * All functions take the IrContext that interns the result; not thread-safe within one context.
  */
@@ -21,6 +24,8 @@
 
 typedef struct IrContext IrContext;
 typedef struct Dim Dim;
+
+enum { DIM_MAX_TERMS = 64, DIM_MAX_DEGREE = 12, DIM_MAX_DEPTH = 24 };
 
 typedef enum DimSymbolKind {
     SYMBOL_named, /* a model's dim: bound from the inputs' shapes at entry */
@@ -37,36 +42,45 @@ typedef struct DimSymbol {
     const Dim *limit; /* when not NULL: the value is < limit (an exact bound for index variables) */
 } DimSymbol;
 
-typedef enum DimAtomKind { ATOM_symbol, ATOM_floordiv, ATOM_mod, ATOM_min, ATOM_max } DimAtomKind;
+typedef enum DimAtomKind { ATOM_symbol, ATOM_floordiv, ATOM_min, ATOM_max } DimAtomKind;
 
 typedef struct DimAtom {
     DimAtomKind kind;
-    uint32_t id;             /* creation order: the canonical order of atoms */
+    uint32_t id;             /* dense in creation order */
+    uint32_t depth;          /* 0 for symbols, else one more than the deepest atom of a and b */
     const DimSymbol *symbol; /* ATOM_symbol */
-    const Dim *a, *b;        /* the others */
+    const Dim *a, *b;        /* the others; the divisor b of a floordiv is positive */
     int64_t lo, hi;
 } DimAtom;
 
 typedef struct DimTerm {
     int64_t coefficient; /* never 0 */
-    uint32_t atom_count; /* at least 1; sorted by id, repeated for powers */
+    uint32_t atom_count; /* at least 1; sorted, repeated for powers */
     const DimAtom *const *atoms;
 } DimTerm;
 
+/* A remainder that was recognised in a sum: the sum is  factor·(base mod modulus) + rest. */
+typedef struct DimMod {
+    const Dim *factor, *base, *modulus, *rest;
+} DimMod;
+
 struct Dim {
     uint32_t id;
+    bool overflow; /* the overflow Dim: all else is meaningless */
     int64_t constant;
     uint32_t term_count;
-    const DimTerm *terms;
-    int64_t lo, hi;  /* an interval that holds every value */
-    int64_t divisor; /* divides every value; 0 only for the constant 0 */
+    const DimTerm *terms; /* by falling degree, then by atoms */
+    int64_t lo, hi;       /* an interval that holds every value */
+    int64_t divisor;      /* divides every value; 0 only for the constant 0 */
+    const DimMod *mod;    /* NULL: none was found */
 };
 
-/* Symbols. A named symbol is interned by name: declaring it again with another range is the caller's
- * error to report (dim_find_symbol first). Index symbols are always new. */
-const DimSymbol *dim_new_symbol(IrContext *ctx, DimSymbolKind kind, Str name, int64_t lo, int64_t hi,
-                                int64_t tune, const Dim *limit);
-const DimSymbol *dim_find_symbol(const IrContext *ctx, Str name); /* named only; NULL if unknown */
+/* Symbols. Named and bound symbols are interned by name: declaring one again gives the old one, and
+ * another range is the caller's error to report (dim_find_symbol first). Index symbols are always
+ * new. `limit` may mention older symbols only. */
+const DimSymbol *dim_new_symbol(IrContext *ctx, DimSymbolKind kind, Str name, int64_t lo,
+                                int64_t hi, int64_t tune, const Dim *limit);
+const DimSymbol *dim_find_symbol(const IrContext *ctx, Str name); /* NULL if unknown */
 uint32_t dim_symbol_count(const IrContext *ctx);
 const DimSymbol *dim_symbol_at(const IrContext *ctx, uint32_t id);
 
@@ -77,9 +91,9 @@ const Dim *dim_sub(IrContext *ctx, const Dim *a, const Dim *b);
 const Dim *dim_mul(IrContext *ctx, const Dim *a, const Dim *b);
 const Dim *dim_scale(IrContext *ctx, const Dim *a, int64_t factor);
 const Dim *dim_offset(IrContext *ctx, const Dim *a, int64_t addend);
-/* Floor division and its modulus (sign of the divisor). A divisor that may be 0 is the overflow Dim.
- * Simplifies by ranges, limits and divisibility: (x·d + r) floordiv d = x for 0 <= r < d, also for a
- * symbolic d when r's symbol has the limit d. d·(x floordiv d) + x mod d folds back to x. */
+/* Floor division and its modulus (sign of the divisor). A divisor that may be 0 gives the overflow
+ * Dim. Simplifies by ranges, limits and divisibility: (x·d + r) floordiv d = x for 0 <= r < d, also
+ * for a symbolic d when r's symbols have limits that prove it. d·(x floordiv d) + x mod d is x. */
 const Dim *dim_floordiv(IrContext *ctx, const Dim *a, const Dim *b);
 const Dim *dim_mod(IrContext *ctx, const Dim *a, const Dim *b);
 const Dim *dim_ceildiv(IrContext *ctx, const Dim *a, const Dim *b);
@@ -95,8 +109,8 @@ bool dim_proves_le(IrContext *ctx, const Dim *a, const Dim *b);
 bool dim_proves_lt(IrContext *ctx, const Dim *a, const Dim *b);
 bool dim_proves_divisible(const Dim *dim, int64_t by);
 
-/* `dim` as coefficient·symbol + rest, with neither part holding the symbol; false if it is not affine
- * in it. */
+/* `dim` as coefficient·symbol + rest, with neither part holding the symbol; false if it is not
+ * affine in it. */
 bool dim_split_affine(IrContext *ctx, const Dim *dim, const DimSymbol *symbol,
                       const Dim **out_coefficient, const Dim **out_rest);
 bool dim_mentions(const Dim *dim, const DimSymbol *symbol);
@@ -110,9 +124,15 @@ bool dim_evaluate(const Dim *dim, const int64_t *values, int64_t *out_value);
 /* The value with every named symbol at its tune value and index symbols at 0. */
 int64_t dim_tune_value(const Dim *dim);
 
-/* Text: "2*N + 1", "(N + 3) // 4", "N % 4", "min(N, 8)". Reads back to the same Dim. `*text` is advanced
- * past what was read; unknown names or malformed text give NULL. */
+/* Finds the symbol that a name in text means; NULL when unknown. */
+typedef const DimSymbol *DimResolve(void *user, Str name);
+
+/* Text: "2*N + 1", "(N + 3) // 4", "N % 4", "min(N, 8)". Reads back to the same Dim. `*text` is
+ * advanced past what was read; unknown names, malformed text and nesting beyond 64 give NULL. Names
+ * are those of dim_find_symbol, or for dim_parse_names (index symbols in tile text) what `resolve`
+ * says. */
 void buf_dim(Buf *buf, const Dim *dim);
 const Dim *dim_parse(IrContext *ctx, Str *text);
+const Dim *dim_parse_names(IrContext *ctx, Str *text, DimResolve *resolve, void *user);
 
 #endif

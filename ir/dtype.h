@@ -16,7 +16,7 @@ typedef enum DTypeClass { DTYPE_BOOL, DTYPE_SIGNED, DTYPE_UNSIGNED, DTYPE_FLOAT 
 typedef struct DTypeInfo {
     const char *name;
     DTypeClass class;
-    uint32_t bits;      /* in memory; 4-bit values are packed, low nibble first, along the last axis */
+    uint32_t bits; /* in memory; 4-bit values are packed, low nibble first, along the last axis */
     uint32_t precision; /* of floats, hidden bit included */
     double most, least; /* floats: largest finite, least normal; integers: the range */
 } DTypeInfo;
@@ -31,11 +31,12 @@ bool dtype_parse(Str name, DType *out_dtype);
 /* Bytes that `count` elements take in memory; false on overflow or a negative count. */
 bool dtype_bytes(DType dtype, int64_t count, int64_t *out_bytes);
 
-/* The dtype in which values of `dtype` are computed: f32 for the 8- and 16-bit floats, else itself. */
+/* The dtype in which values of `dtype` are computed: f32 for the 8- and 16-bit floats, else itself.
+ */
 DType dtype_compute(DType dtype);
 
-/* The dtype in which sums of `dtype` accumulate by the numeric contract: f32 for floats up to 32 bits,
- * f64 for f64, i64 for i64, i32 for the narrower signed ones, u32/u64 likewise. */
+/* The dtype in which sums of `dtype` accumulate by the numeric contract: f32 for floats up to 32
+ * bits, f64 for f64, i64 for i64, i32 for the narrower signed ones, u32/u64 likewise. */
 DType dtype_accumulate(DType dtype);
 
 #endif

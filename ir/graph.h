@@ -1,13 +1,13 @@
 /* The graph IR: immutable, append-only SSA of tensor ops.
  *
- * A node's operands have smaller ids than the node, so array order is topological, dump and evaluation
- * order. Nodes are hash-consed as they are added (op, attributes, operands, regions, type): adding an
- * equal node returns the old one and merges the source locations. Nothing is ever changed or removed:
- * a pass walks an old graph and builds a new one in a fresh arena.
+ * A node's operands have smaller ids than the node, so array order is topological, dump and
+ * evaluation order. Nodes are hash-consed as they are added (op, attributes, operands, regions,
+ * type): adding an equal node returns the old one and merges the source locations. Nothing is ever
+ * changed or removed: a pass walks an old graph and builds a new one in a fresh arena.
  *
  * Regions are graphs of their own that capture nothing: their operands are their OP_input nodes, by
- * index, and their results are their outputs. Op results are single values; an op with several has a
- * tuple type and OP_item picks one.
+ * index, and their results are their outputs. Op results are single values; an op with several has
+ * a tuple type and OP_item picks one.
  *
  * A graph belongs to one thread while it is built and may be read by many afterwards.
  */
@@ -35,7 +35,8 @@ typedef union Attr {
     uint64_t bits;
 } Attr;
 
-/* Where a node comes from: the place in the source and, inside a function, the call that led there. */
+/* Where a node comes from: the place in the source and, inside a function, the call that led there.
+ * Origins must live as long as the context: graphs share them. */
 typedef struct Origin {
     Loc loc;
     const struct Origin *caller; /* NULL at the top */
@@ -89,18 +90,20 @@ typedef struct Module {
 
 Graph *graph_new(IrContext *ctx, Arena *arena, Str name);
 
-/* Adds a node whose type is already known (from infer.h, or copied from an equal node). `args`, `attrs`
- * and `regions` are copied. For OP_input the attribute `index` must be the next input's. */
+/* Adds a node whose type is already known (from infer.h, or copied from an equal node). `args`,
+ * `attrs` and `regions` are copied. For OP_input the attribute `index` must be the next input's. */
 NodeId graph_add(Graph *graph, Op op, const Type *type, const NodeId *args, uint32_t arg_count,
                  const Attr *attrs, const Graph *const *regions, uint32_t region_count,
                  const Origin *origin);
 NodeId graph_add_input(Graph *graph, Str name, const Type *type, const Origin *origin);
 void graph_add_output(Graph *graph, Str name, NodeId node);
-void graph_add_check(Graph *graph, CheckKind kind, const Dim *a, const Dim *b, const Origin *origin);
+void graph_add_check(Graph *graph, CheckKind kind, const Dim *a, const Dim *b,
+                     const Origin *origin);
 
-static inline const Node *graph_node(const Graph *graph, NodeId id) { return &graph->nodes.data[id]; }
-static inline const Type *graph_type(const Graph *graph, NodeId id)
-{
+static inline const Node *graph_node(const Graph *graph, NodeId id) {
+    return &graph->nodes.data[id];
+}
+static inline const Type *graph_type(const Graph *graph, NodeId id) {
     return graph->nodes.data[id].type;
 }
 
@@ -112,9 +115,12 @@ uint32_t *graph_count_uses(const Graph *graph, Arena *arena);
 /* Whether each node leads to an output (an array of nodes.count in `arena`). */
 bool *graph_find_live(const Graph *graph, Arena *arena);
 
-/* Copies `node` of `from` into `to` with its operands renamed by `map` (indexed by from's ids); regions
- * are shared when both graphs have one context. Entry checks are copied by graph_copy_checks. */
-NodeId graph_copy_node(Graph *to, const Graph *from, NodeId node, const NodeId *map);
+/* Copies a node of `from` into `to`, of the same context, with its operands renamed by `map`
+ * (indexed by from's ids). Its regions are shared when they lie in to's arena, else copied. Entry
+ * checks are copied by graph_copy_checks. */
+NodeId graph_copy_node(Graph *to, const Graph *from, NodeId id, const NodeId *map);
+/* All of `from`, dead nodes too, in another arena. */
+Graph *graph_copy(Arena *arena, const Graph *from);
 void graph_copy_checks(Graph *to, const Graph *from);
 
 #endif

@@ -63,6 +63,23 @@ typedef enum AttrKind {
     ATTR_blob
 } AttrKind;
 
+/* The sets of operand dtypes that rows name. 4-bit integers are stored, moved, compared by nothing
+ * and computed with nowhere: arithmetic on them begins with a cast. */
+#define DTYPE_BIT(dtype) (1U << (dtype))
+#define DTYPES_signed (DTYPE_BIT(DT_i8) | DTYPE_BIT(DT_i16) | DTYPE_BIT(DT_i32) | DTYPE_BIT(DT_i64))
+#define DTYPES_unsigned                                                                            \
+    (DTYPE_BIT(DT_u8) | DTYPE_BIT(DT_u16) | DTYPE_BIT(DT_u32) | DTYPE_BIT(DT_u64))
+#define DTYPES_ints (DTYPES_signed | DTYPES_unsigned)
+#define DTYPES_floats                                                                              \
+    (DTYPE_BIT(DT_f8e4m3) | DTYPE_BIT(DT_f8e5m2) | DTYPE_BIT(DT_f16) | DTYPE_BIT(DT_bf16) |        \
+     DTYPE_BIT(DT_f32) | DTYPE_BIT(DT_f64))
+#define DTYPES_bits (DTYPE_BIT(DT_bool) | DTYPES_ints)
+#define DTYPES_numbers (DTYPES_ints | DTYPES_floats)
+#define DTYPES_all (DTYPE_BIT(DT_bool) | DTYPES_numbers)
+#define DTYPES_i64 DTYPE_BIT(DT_i64)
+#define DTYPES_u64 DTYPE_BIT(DT_u64)
+#define ANY_DTYPE ((1U << DT_count) - 1)
+
 typedef struct AttrInfo {
     const char *name;
     AttrKind kind;
@@ -76,7 +93,8 @@ typedef struct OpInfo {
     int operand_count; /* OP_ANY_COUNT: any number */
     uint32_t attr_count;
     AttrInfo attrs[OP_MAX_ATTRS];
-    uint32_t dtypes; /* bit DT_x is set when operands (the result, for leaves) of dtype x are legal */
+    uint32_t
+        dtypes; /* bit DT_x is set when operands (the result, for leaves) of dtype x are legal */
     Op scalar;
     uint32_t flags;
     double ulp;

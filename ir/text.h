@@ -10,8 +10,9 @@
  *       return probs = %3
  *     }
  *
- * Floats are hexadecimal; constants of up to 64 elements stand in the text, longer ones are named by
- * their SHA-256 and live in a sidecar (blobs by digest). Origins are printed as `@ line:col` when asked.
+ * Floats are hexadecimal; constants of up to 64 elements stand in the text, longer ones are named
+ * by their SHA-256 and live in a sidecar (blobs by digest). Origins are printed as `@ line:col`
+ * when asked.
  */
 #ifndef TCC_IR_TEXT_H
 #define TCC_IR_TEXT_H
@@ -30,8 +31,10 @@ void print_graph(Buf *buf, const Graph *graph, const PrintOptions *options);
 /* One node as a line without the newline, for messages. */
 void print_node(Buf *buf, const Graph *graph, NodeId id);
 
-/* Calls `visit` for each distinct blob of more than 64 elements that the module's text refers to. */
-void module_visit_blobs(const Module *module, void (*visit)(void *user, const Blob *blob), void *user);
+/* Calls `visit` for each distinct blob of more than 64 elements that the module's text refers to.
+ */
+void module_visit_blobs(const Module *module, void (*visit)(void *user, const Blob *blob),
+                        void *user);
 
 /* Reads .tir text (file `file` of `diags`). NULL after diagnostics. Accepts hostile text: limits of
  * nesting (64) and nodes (10^6) are errors; every node is inferred and verified as it is read. */

@@ -1,13 +1,14 @@
-/* Types: interned, so that equal types are the same pointer. A tensor type is a dtype and dims (rank at
- * most TYPE_MAX_RANK; rank 0 is a scalar); a tuple type lists the results of an op with several.
- * Types hold no strides: memory layout is a matter of programs. */
+/* Types: interned, so that equal types are the same pointer. A tensor type is a dtype and dims
+ * (rank at most TYPE_MAX_RANK; rank 0 is a scalar); a tuple type lists the results of an op with
+ * several (tensor types, at most TYPE_MAX_ITEMS). Types hold no strides: memory layout is a matter
+ * of programs. */
 #ifndef TCC_IR_TYPE_H
 #define TCC_IR_TYPE_H
 
 #include "ir/dim.h"
 #include "ir/dtype.h"
 
-enum { TYPE_MAX_RANK = 8 };
+enum { TYPE_MAX_RANK = 8, TYPE_MAX_ITEMS = 256 };
 
 typedef struct Type Type;
 struct Type {
@@ -33,6 +34,7 @@ bool type_is_static(const Type *type, int64_t *out_count);
 const Dim *type_bytes(IrContext *ctx, const Type *type);
 
 void buf_type(Buf *buf, const Type *type); /* f32[N, 3], f32[] for scalars, (f32[N], i64[N]) */
+/* Reads a type and advances `*text` past it; NULL when it is malformed or names an unknown dim. */
 const Type *type_parse(IrContext *ctx, Str *text);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "ir/graph.h"
 
-/* Checks operand order, counts, attribute ranges, that each node's type is the one inference gives, that
- * regions capture nothing and match their op, and that no dim overflowed. Returns NULL when all is
- * well, else a description of the first fault with the node printed (in `arena`). */
+/* Checks operand order, counts, attribute ranges, that each node's type is the one inference gives,
+ * that regions capture nothing and match their op, and that no dim overflowed. Returns NULL when
+ * all is well, else a description of the first fault with the node printed (in `arena`). */
 const char *graph_verify(const Graph *graph, Arena *arena);
 
 #endif
