@@ -163,5 +163,7 @@
 #define MSG_ZIP_NOT_NPY "zip-not-npy", "byte %llu: member \"%s\": not an .npy file"
 /* passes */
 #define MSG_PIPELINE "pipeline", "%s"
+#define MSG_INLINE_SIZE                                                                            \
+    "inline-size", "functions call one another so often that the graph exceeds %d nodes"
 
 #endif
