@@ -89,6 +89,7 @@
 #define MSG_UNKNOWN_ANNOTATION "unknown-annotation", "there is no annotation '%.*s'"
 #define MSG_ANNOTATION_ARGUMENTS                                                                   \
     "annotation-arguments", "annotation '%s' takes %u arguments, not %u"
+
 /* weights: the place in the file first, then the tensor */
 #define MSG_WEIGHTS_FORMAT                                                                         \
     "weights-format", "%.*s is none of .safetensors, .npz, .npy or a folder of them"
