@@ -532,7 +532,7 @@ static TileId emit_op(Emitter *e, NodeId id, const Dim *const *index)
 }
 
 /* Rounds to the node's dtype where that is pinned; loads and movement are exact already. */
-static TileId emit_rounded(Emitter *e, NodeId id, TileId value)
+TileId emit_pin(Emitter *e, NodeId id, TileId value)
 {
     const Node *node = graph_node(e->region, id);
     DType dtype = node->type->dtype;
@@ -552,7 +552,7 @@ TileId emit_value(Emitter *e, NodeId id, const Dim *const *index)
     value = provision != NULL ? emit_provided(e, provision, index)
                               : emit_op(e, id, index);
     if (value == TILE_none) return value;
-    if (provision == NULL) value = emit_rounded(e, id, value);
+    if (provision == NULL) value = emit_pin(e, id, value);
     remember(e, id, index, rank, context, value);
     return value;
 }

@@ -76,6 +76,9 @@ void emit_set_shape(Emitter *e, TileShape shape);
 /* The value of `node` at `index`, in the current shape; TILE_none once e->error is set. */
 TileId emit_value(Emitter *e, NodeId node, const Dim *const *index);
 
+/* `value`, computed by a skeleton for `node`, rounded to its dtype where that is pinned. */
+TileId emit_pin(Emitter *e, NodeId node, TileId value);
+
 /* Stores output number `output` at `index` under the current guards. */
 void emit_store(Emitter *e, uint32_t output, TileId value, const Dim *const *index, bool streaming);
 

@@ -1,0 +1,307 @@
+/* Convolutions in register tiles: mr neighbours along the last spatial axis (scalars of x) by nr output
+ * channels (vectors of w), summed over the taps in row-major order and, innermost, over the channels.
+ *
+ *     work %n, %g, %panel in [O/groups / nr], %y… (leading spatial axes), %block in [W / rows] {
+ *       tiles of mr pixels, then single ones:
+ *         acc[mr, nr] = for each tap { if all its pixels lie inside x { for %c { dot } }
+ *                                      else { for %c { dot, outside pixels read as 0 } } }
+ *         epilogue(acc) -> store }
+ *
+ * x is read channels-last without a copy when `plan` has made it so; any other layout is right, only slower.
+ * Convolutions with few output channels a group (depthwise) are made element by element instead, with
+ * vectors along whichever axis is contiguous.
+ */
+#include "codegen/skeleton/pointwise.h"
+
+enum { BLOCK_TILES = 8, MIN_TILE_CHANNELS = 8 };
+
+typedef struct Conv {
+    const SkeletonRequest *request;
+    Emitter e;
+    NodeId id;
+    const Node *node;
+    const Type *x, *w;
+    const IntList *strides, *dilations, *lo;
+    uint32_t spatial;  /* how many spatial axes */
+    int64_t groups, mr, nr, lanes;
+    const Dim *channels; /* input channels of a group */
+    const Dim *outputs;  /* output channels of a group */
+    Domain domain;       /* of the result */
+    const Dim *group;
+    bool partial;        /* the panel at hand may reach past the group's output channels */
+    const Dim *x_index[TYPE_MAX_RANK], *w_index[TYPE_MAX_RANK];
+} Conv;
+
+static NodeId find_conv(const Graph *g)
+{
+    for (NodeId id = 0; id < g->nodes.count; id++)
+        if (graph_node(g, id)->op == OP_conv) return id;
+    return NODE_none;
+}
+
+static void describe(Conv *s, const SkeletonRequest *request, NodeId id)
+{
+    const Graph *g = request->region;
+    s->request = request;
+    s->id = id;
+    s->node = graph_node(g, id);
+    s->x = graph_type(g, s->node->args[0]);
+    s->w = graph_type(g, s->node->args[1]);
+    s->strides = node_attr(s->node, "strides").ints;
+    s->dilations = node_attr(s->node, "dilations").ints;
+    s->lo = node_attr(s->node, "lo").ints;
+    s->groups = node_attr(s->node, "groups").i;
+    s->spatial = s->x->rank - 2;
+    s->channels = s->w->dims[1];
+    s->outputs = dim_floordiv(request->ctx, s->w->dims[0], dim_const(request->ctx, s->groups));
+    s->mr = request->schedule.mr;
+    s->nr = request->schedule.nr;
+    s->lanes = request->target->lanes;
+    s->domain.rank = s->node->type->rank;
+    for (uint32_t i = 0; i < s->domain.rank; i++) s->domain.dims[i] = s->node->type->dims[i];
+}
+
+static DType sum_dtype(const Conv *s) { return dtype_compute(s->node->type->dtype); }
+
+static TileId as_sum(Conv *s, Emitter *e, TileId value)
+{
+    if (value == TILE_none || tile_value_type(e->program, value)->dtype == sum_dtype(s)) return value;
+    return tile_cast(&e->b, value, sum_dtype(s));
+}
+
+/* Where the tap at w_index reads along spatial axis `axis` for the result at `out`. */
+static const Dim *tap_position(const Conv *s, const Emitter *e, uint32_t axis, const Dim *out)
+{
+    const Dim *at = dim_scale(e->ctx, out, s->strides->items[axis]);
+    at = dim_add(e->ctx, at, dim_scale(e->ctx, s->w_index[2 + axis], s->dilations->items[axis]));
+    return dim_offset(e->ctx, at, -s->lo->items[axis]);
+}
+
+static void store_result(Conv *s, Emitter *e, TileId acc)
+{
+    if (e->error != NULL) return;
+    size_t provided = e->provisions.count;
+    Provision p = {.node = s->id, .value = emit_pin(e, s->id, acc)};
+    for (uint32_t i = 0; i < s->domain.rank; i++) p.index[i] = s->domain.index[i];
+    emit_provide(e, &p);
+    for (uint32_t i = 0; i < e->region->outputs.count; i++) domain_store(e, &s->domain, i, false);
+    e->provisions.count = provided;
+}
+
+/* ---- register tiles ------------------------------------------------------------------------------------------ */
+
+static void set_shape(Conv *s, uint32_t rank, int64_t first, int64_t second, int64_t lanes)
+{
+    TileShape shape = {.rank = rank, .lanes = (uint32_t)lanes,
+                       .extents = {dim_const(s->e.ctx, first), dim_const(s->e.ctx, second)}};
+    emit_set_shape(&s->e, shape);
+}
+
+/* The first output channel of the panel, as a row of w. */
+static const Dim *output_channel(const Conv *s, const Dim *panel_position)
+{
+    return dim_add(s->e.ctx, dim_mul(s->e.ctx, s->group, s->outputs), panel_position);
+}
+
+/* One tap over all input channels; `guarded` when pixels of the tile may lie outside x. */
+static TileId sum_channels(Conv *s, TileId acc, const Dim *column, const Dim *panel, int64_t mr,
+                           bool guarded)
+{
+    Emitter *e = &s->e;
+    const Dim *zero = dim_const(e->ctx, 0);
+    uint32_t last = s->spatial - 1;
+    EmitLoop loop = emit_begin_for(e, "c", zero, s->channels, &acc, 1);
+    loop.loop->unroll = 4;
+    s->w_index[1] = loop.variable;
+    s->x_index[1] = dim_add(e->ctx, dim_mul(e->ctx, s->group, s->channels), loop.variable);
+    size_t mark = emit_guard_mark(e);
+    set_shape(s, 1, s->nr, 0, s->lanes);
+    const Dim *position = dim_add(e->ctx, panel, emit_axis(e, 0));
+    if (s->partial) emit_push_guard(e, position, zero, s->outputs);
+    s->w_index[0] = output_channel(s, position);
+    TileId b = as_sum(s, e, emit_value(e, s->node->args[1], s->w_index));
+    emit_pop_guards(e, mark);
+    set_shape(s, 1, mr, 0, 1);
+    s->x_index[2 + last] = tap_position(s, e, last, dim_add(e->ctx, column, emit_axis(e, 0)));
+    for (uint32_t i = 0; guarded && i < s->spatial; i++)
+        emit_push_guard(e, s->x_index[2 + i], zero, s->x->dims[2 + i]);
+    TileId a = as_sum(s, e, emit_value(e, s->node->args[0], s->x_index));
+    emit_pop_guards(e, mark);
+    if (a != TILE_none && b != TILE_none) acc = tile_dot(&e->b, loop.loop->carried, a, b);
+    return emit_end_for(e, loop, &acc);
+}
+
+/* The conditions under which no pixel of the tile leaves x at this tap; those that are proved are left out. */
+static uint32_t inside_guards(Conv *s, const Dim *column, int64_t mr, TileGuard *guards)
+{
+    Emitter *e = &s->e;
+    uint32_t count = 0, last = s->spatial - 1;
+    const Dim *zero = dim_const(e->ctx, 0);
+    for (uint32_t i = 0; i < s->spatial; i++) {
+        const Dim *extent = s->x->dims[2 + i];
+        const Dim *first = i < last ? s->x_index[2 + i] : tap_position(s, e, last, column);
+        const Dim *final = i < last ? first
+                                    : tap_position(s, e, last, dim_offset(e->ctx, column, mr - 1));
+        bool above = dim_proves_le(e->ctx, zero, first), below = dim_proves_lt(e->ctx, final, extent);
+        if (!above || !below) guards[count++] = (TileGuard){first, zero, extent};
+        if (final != first && !below) guards[count++] = (TileGuard){final, zero, extent};
+    }
+    return count;
+}
+
+static TileId sum_tap(Conv *s, TileId acc, const Dim *column, const Dim *panel, int64_t mr)
+{
+    Emitter *e = &s->e;
+    TileGuard guards[2 * TYPE_MAX_RANK];
+    uint32_t count = inside_guards(s, column, mr, guards);
+    if (count == 0) return sum_channels(s, acc, column, panel, mr, false);
+    size_t scope = emit_scope(e);
+    TileInstr *branch = tile_begin_if(&e->b, guards, count);
+    TileId inside = sum_channels(s, acc, column, panel, mr, false);
+    emit_end_scope(e, scope);
+    tile_else(&e->b, branch, &inside, 1);
+    TileId edge = sum_channels(s, acc, column, panel, mr, true);
+    emit_end_scope(e, scope);
+    return tile_end_if(&e->b, branch, &edge, 1);
+}
+
+static TileId sum_taps(Conv *s, TileId acc, uint32_t axis, const Dim *column, const Dim *panel,
+                       int64_t mr)
+{
+    Emitter *e = &s->e;
+    if (axis == s->spatial) return sum_tap(s, acc, column, panel, mr);
+    EmitLoop loop = emit_begin_for(e, "t", dim_const(e->ctx, 0), s->w->dims[2 + axis], &acc, 1);
+    s->w_index[2 + axis] = loop.variable;
+    if (axis + 1 < s->spatial)
+        s->x_index[2 + axis] = tap_position(s, e, axis, s->domain.index[2 + axis]);
+    acc = sum_taps(s, loop.loop->carried, axis + 1, column, panel, mr);
+    return emit_end_for(e, loop, &acc);
+}
+
+static void build_tile(Conv *s, const Dim *column, const Dim *panel, int64_t mr)
+{
+    Emitter *e = &s->e;
+    set_shape(s, 2, mr, s->nr, s->lanes);
+    TileId acc = emit_identity(e, s->node->type->dtype, OP_add);
+    s->x_index[0] = s->domain.index[0];
+    acc = sum_taps(s, acc, 0, column, panel, mr);
+    if (e->error != NULL) return;
+    set_shape(s, 2, mr, s->nr, s->lanes);
+    const Dim *position = dim_add(e->ctx, panel, emit_axis(e, 1));
+    s->domain.index[1] = output_channel(s, position);
+    s->domain.index[1 + s->spatial] = dim_add(e->ctx, column, emit_axis(e, 0));
+    size_t mark = emit_guard_mark(e);
+    if (s->partial) emit_push_guard(e, position, dim_const(e->ctx, 0), s->outputs);
+    store_result(s, e, acc);
+    emit_pop_guards(e, mark);
+}
+
+static void build_row(Conv *s, const Dim *first, const Dim *count, const Dim *panel)
+{
+    Emitter *e = &s->e;
+    const Dim *tiles = dim_floordiv(e->ctx, count, dim_const(e->ctx, s->mr));
+    const Dim *done = dim_scale(e->ctx, tiles, s->mr);
+    if (!dim_equals_int(tiles, 0)) {
+        EmitLoop loop = emit_begin_for(e, "x", dim_const(e->ctx, 0), tiles, NULL, 0);
+        build_tile(s, dim_add(e->ctx, first, dim_scale(e->ctx, loop.variable, s->mr)), panel, s->mr);
+        emit_end_for(e, loop, NULL);
+    }
+    if (done == count) return;
+    EmitLoop loop = emit_begin_for(e, "x", done, count, NULL, 0);
+    build_tile(s, dim_add(e->ctx, first, loop.variable), panel, 1);
+    emit_end_for(e, loop, NULL);
+}
+
+static void build_tiles(Conv *s)
+{
+    Emitter *e = &s->e;
+    IrContext *ctx = e->ctx;
+    uint32_t last = 1 + s->spatial;
+    s->domain.index[0] = domain_add_work(e, "n", s->domain.dims[0]);
+    s->group = domain_add_work(e, "g", dim_const(ctx, s->groups));
+    const Dim *panels = dim_ceildiv(ctx, s->outputs, dim_const(ctx, s->nr));
+    const Dim *panel = dim_scale(ctx, domain_add_work(e, "o", panels), s->nr);
+    for (uint32_t i = 2; i < last; i++)
+        s->domain.index[i] = domain_add_work(e, "y", s->domain.dims[i]);
+    int64_t rows = s->mr * BLOCK_TILES;
+    const Dim *width = s->domain.dims[last];
+    const Dim *blocks = dim_ceildiv(ctx, width, dim_const(ctx, rows));
+    const Dim *first = dim_scale(ctx, domain_add_work(e, "x", blocks), rows);
+    const Dim *count = dim_min(ctx, dim_sub(ctx, width, first), dim_const(ctx, rows));
+    const Dim *final = dim_offset(ctx, panel, s->nr - 1);
+    if (dim_proves_lt(ctx, final, s->outputs)) {
+        build_row(s, first, count, panel);
+        return;
+    }
+    size_t scope = emit_scope(e);
+    TileGuard whole = {final, dim_const(ctx, 0), s->outputs};
+    bool never = dim_proves_lt(ctx, s->outputs, dim_const(ctx, s->nr));
+    TileInstr *branch = never ? NULL : tile_begin_if(&e->b, &whole, 1);
+    if (branch != NULL) {
+        build_row(s, first, count, panel);
+        emit_end_scope(e, scope);
+        tile_else(&e->b, branch, NULL, 0);
+    }
+    s->partial = true;
+    build_row(s, first, count, panel);
+    emit_end_scope(e, scope);
+    if (branch != NULL) tile_end_if(&e->b, branch, NULL, 0);
+}
+
+/* ---- element by element --------------------------------------------------------------------------------------- */
+
+static TileId sum_point(Conv *s, Emitter *e, TileId acc, uint32_t axis)
+{
+    const Dim *zero = dim_const(e->ctx, 0);
+    if (axis == s->spatial + 1) {
+        TileId x = as_sum(s, e, emit_value(e, s->node->args[0], s->x_index));
+        TileId w = as_sum(s, e, emit_value(e, s->node->args[1], s->w_index));
+        if (x == TILE_none || w == TILE_none) return acc;
+        TileId product = tile_map(&e->b, OP_mul, (TileId[]){x, w}, 2);
+        return tile_map(&e->b, OP_add, (TileId[]){acc, product}, 2);
+    }
+    bool taps = axis < s->spatial;
+    const Dim *extent = taps ? s->w->dims[2 + axis] : s->channels;
+    size_t mark = emit_guard_mark(e);
+    EmitLoop loop = emit_begin_for(e, taps ? "t" : "c", zero, extent, &acc, 1);
+    if (taps) {
+        s->w_index[2 + axis] = loop.variable;
+        s->x_index[2 + axis] = tap_position(s, e, axis, s->domain.index[2 + axis]);
+        emit_push_guard(e, s->x_index[2 + axis], zero, s->x->dims[2 + axis]);
+    } else {
+        s->w_index[1] = loop.variable;
+        s->x_index[1] = dim_add(e->ctx, dim_mul(e->ctx, s->group, s->channels), loop.variable);
+    }
+    acc = sum_point(s, e, loop.loop->carried, axis + 1);
+    emit_pop_guards(e, mark);
+    return emit_end_for(e, loop, &acc);
+}
+
+static void emit_point(Emitter *e, const Domain *domain, const SkeletonRequest *request)
+{
+    Conv s = {0};
+    describe(&s, request, find_conv(request->region));
+    s.domain = *domain;
+    s.x_index[0] = domain->index[0];
+    s.w_index[0] = domain->index[1];
+    s.group = dim_floordiv(e->ctx, domain->index[1], s.outputs);
+    TileId acc = emit_identity(e, s.node->type->dtype, OP_add);
+    store_result(&s, e, sum_point(&s, e, acc, 0));
+}
+
+TileProgram *skeleton_build_conv(const SkeletonRequest *request, const char **out_why)
+{
+    NodeId id = find_conv(request->region);
+    *out_why = "there is no convolution";
+    if (id == NODE_none) return NULL;
+    Conv s = {0};
+    describe(&s, request, id);
+    bool few = s.outputs->hi < MIN_TILE_CHANNELS;
+    if (few || request->state == TILE_free)
+        return pointwise_build(request, s.node->type, emit_point, out_why);
+    emit_init(&s.e, request->ctx, request->arena, request->region, request->state, request->name,
+              request->round_everywhere);
+    build_tiles(&s);
+    *out_why = s.e.error;
+    return s.e.error == NULL ? s.e.program : NULL;
+}

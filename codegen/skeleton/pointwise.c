@@ -1,0 +1,119 @@
+/* The trailing axes of the domain from `split` on are merged into one position that vectors run along; the
+ * axes before them are grid axes. Merging all (split 0) makes the longest runs, but a broadcast operand may
+ * then lose its contiguous access; so every split is built, and the one with the fewest slow accesses is
+ * kept. A grid point is `grain` positions of a run:
+ *
+ *     work %i in [leading], %p in [ceil(N / G)] {
+ *       for %j in %p·G/L .. min((%p + 1)·G/L, N // L) { positions L·%j + $0 }
+ *       if L·(N // L) in [%p·G, (%p + 1)·G)           { the last, partial vector } }
+ */
+#include "codegen/skeleton/pointwise.h"
+
+typedef struct Pointwise {
+    const SkeletonRequest *request;
+    PointBody *body;
+    Emitter e;
+    Domain domain;
+    uint32_t split;
+    const Dim *length; /* of the merged axes */
+} Pointwise;
+
+static void init(Pointwise *s, const SkeletonRequest *request, const Type *type, PointBody *body,
+                 uint32_t split)
+{
+    *s = (Pointwise){.request = request, .body = body, .split = split};
+    emit_init(&s->e, request->ctx, request->arena, request->region, request->state, request->name,
+              request->round_everywhere);
+    s->domain.rank = type->rank;
+    for (uint32_t i = 0; i < type->rank; i++) s->domain.dims[i] = type->dims[i];
+    s->length = domain_extent(request->ctx, type->dims, split, type->rank);
+    for (uint32_t i = 0; i < split; i++)
+        s->domain.index[i] = domain_add_work(&s->e, "i", type->dims[i]);
+}
+
+static void emit_at(Pointwise *s, const Dim *position)
+{
+    emit_delinear(s->e.ctx, s->domain.rank - s->split, s->domain.dims + s->split, position,
+                  s->domain.index + s->split);
+    size_t provided = s->e.provisions.count;
+    s->body(&s->e, &s->domain, s->request);
+    s->e.provisions.count = provided;
+}
+
+static void build_free(Pointwise *s)
+{
+    emit_set_shape(&s->e, (TileShape){.rank = 1, .extents = {s->length}});
+    emit_at(s, emit_axis(&s->e, 0));
+}
+
+/* The positions from `rest` on, fewer than a vector, by the grid point that they belong to. */
+static void build_tail(Pointwise *s, const Dim *point, const Dim *rest)
+{
+    Emitter *e = &s->e;
+    int64_t grain = s->request->schedule.grain;
+    const Dim *begin = dim_scale(e->ctx, point, grain);
+    size_t scope = emit_scope(e), mark = emit_guard_mark(e);
+    TileGuard mine = {rest, begin, dim_offset(e->ctx, begin, grain)};
+    TileInstr *branch = dim_equals_int(point, 0) ? NULL : tile_begin_if(&e->b, &mine, 1);
+    const Dim *position = dim_add(e->ctx, rest, emit_axis(e, 0));
+    emit_push_guard(e, position, dim_const(e->ctx, 0), s->length);
+    emit_at(s, position);
+    emit_pop_guards(e, mark);
+    emit_end_scope(e, scope);
+    if (branch == NULL) return;
+    tile_else(&e->b, branch, NULL, 0);
+    tile_end_if(&e->b, branch, NULL, 0);
+}
+
+static void build_placed(Pointwise *s)
+{
+    Emitter *e = &s->e;
+    IrContext *ctx = e->ctx;
+    int64_t lanes = s->request->target->lanes, grain = s->request->schedule.grain;
+    const Dim *point = domain_add_work(e, "p", dim_ceildiv(ctx, s->length, dim_const(ctx, grain)));
+    emit_set_shape(e, (TileShape){.rank = 1, .extents = {dim_const(ctx, lanes)},
+                                  .lanes = (uint32_t)lanes});
+    const Dim *whole = dim_floordiv(ctx, s->length, dim_const(ctx, lanes));
+    const Dim *from = dim_scale(ctx, point, grain / lanes);
+    const Dim *to = dim_min(ctx, dim_offset(ctx, from, grain / lanes), whole);
+    if (!dim_proves_le(ctx, to, from)) {
+        EmitLoop loop = emit_begin_for(e, "j", from, to, NULL, 0);
+        loop.loop->unroll = (uint32_t)s->request->schedule.unroll;
+        emit_at(s, dim_add(ctx, dim_scale(ctx, loop.variable, lanes), emit_axis(e, 0)));
+        emit_end_for(e, loop, NULL);
+    }
+    const Dim *rest = dim_scale(ctx, whole, lanes);
+    if (rest != s->length) build_tail(s, point, rest);
+}
+
+/* Slow accesses, and lanes that idle because runs are shorter than a vector. */
+static uint64_t penalty(const Pointwise *s)
+{
+    int64_t length, lanes = s->request->target->lanes;
+    bool is_short = s->split > 0 && dim_is_const(s->length, &length) && length < lanes;
+    uint64_t idle = is_short ? (uint64_t)(lanes / (length > 0 ? length : 1)) : 0;
+    return 4 * (uint64_t)s->e.slow_accesses + 2 * idle;
+}
+
+TileProgram *pointwise_build(const SkeletonRequest *request, const Type *type, PointBody *body,
+                             const char **out_why)
+{
+    Pointwise best = {0};
+    if (request->state == TILE_free) {
+        init(&best, request, type, body, type->rank > 0 ? type->rank - 1 : 0);
+        build_free(&best);
+        *out_why = best.e.error;
+        return best.e.error == NULL ? best.e.program : NULL;
+    }
+    for (uint32_t split = 0; split == 0 || split < type->rank; split++) {
+        Pointwise s;
+        init(&s, request, type, body, split);
+        build_placed(&s);
+        bool better = split == 0 || (s.e.error == NULL &&
+                                     (best.e.error != NULL || penalty(&s) < penalty(&best)));
+        if (better) best = s;
+        if (best.e.error == NULL && penalty(&best) == 0) break;
+    }
+    *out_why = best.e.error;
+    return best.e.error == NULL ? best.e.program : NULL;
+}

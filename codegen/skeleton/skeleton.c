@@ -1,0 +1,140 @@
+#include "codegen/skeleton/skeleton.h"
+
+#include "base/guard.h"
+#include "codegen/tile/tile_tools.h"
+
+static const Skeleton skeletons[] = {
+#define SKELETON(name, meaning) {#name, meaning, skeleton_build_##name},
+#include "codegen/skeleton/skeleton.def"
+#undef SKELETON
+};
+
+const Skeleton *skeleton_at(uint32_t index)
+{
+    return index < sizeof skeletons / sizeof *skeletons ? &skeletons[index] : NULL;
+}
+
+const Skeleton *skeleton_find(Str name)
+{
+    for (uint32_t i = 0; skeleton_at(i) != NULL; i++)
+        if (str_equal(name, str_from(skeletons[i].name))) return &skeletons[i];
+    return NULL;
+}
+
+/* ---- schedules --------------------------------------------------------------------------------------- */
+
+/* The widest dtype that an accumulator of the region's contraction or convolution has. */
+static int64_t sum_bytes(const Graph *region)
+{
+    for (NodeId id = 0; id < region->nodes.count; id++) {
+        const Node *node = graph_node(region, id);
+        OpClass class = op_info(node->op)->class;
+        if (class == CLASS_CONTRACT || class == CLASS_CONV)
+            return dtype_info(dtype_compute(node->type->dtype))->bits / 8;
+    }
+    return 4;
+}
+
+/* As many accumulators as leave room for the panel's vectors and one broadcast. */
+static void tile_sizes(const SkeletonRequest *request, Schedule *schedule)
+{
+    const Target *target = request->target;
+    if (target->kind == TARGET_gpu) {
+        schedule->nr = target->lanes;
+        schedule->mr = 8;
+        return;
+    }
+    int64_t bytes = sum_bytes(request->region);
+    schedule->nr = target->vector_registers >= 32 && bytes <= 4 ? 2 * target->lanes : target->lanes;
+    int64_t wide = (schedule->nr * bytes + target->vector_bytes - 1) / target->vector_bytes;
+    int64_t rows = ((int64_t)target->vector_registers - wide - 1) / wide;
+    schedule->mr = rows < 1 ? 1 : rows;
+}
+
+/* Outputs that no cache holds are written past the caches. */
+static bool should_stream(const SkeletonRequest *request)
+{
+    double bytes = 0;
+    const Graph *g = request->region;
+    for (size_t i = 0; i < g->outputs.count; i++) {
+        const Type *type = graph_type(g, g->outputs.data[i].node);
+        bytes += (double)dim_tune_value(type_bytes(request->ctx, type));
+    }
+    return bytes > (double)request->target->l3_bytes / 2;
+}
+
+Schedule skeleton_schedule(const SkeletonRequest *request)
+{
+    Schedule schedule = {.unroll = 4, .streaming = should_stream(request) ? 2 : 1, .grain = 4096};
+    tile_sizes(request, &schedule);
+    return schedule;
+}
+
+/* ---- costs ---------------------------------------------------------------------------------------------- */
+
+KernelCost skeleton_cost(const TileProgram *program, const Target *target)
+{
+    IrContext *ctx = program->ctx;
+    uint32_t symbols = dim_symbol_count(ctx);
+    int64_t *values = NEW_ARRAY(program->arena, int64_t, symbols);
+    for (uint32_t i = 0; i < symbols; i++) values[i] = dim_symbol_at(ctx, i)->tune;
+    TileCounts counts = tile_count(program, values);
+    KernelCost cost = {.bytes = counts.loaded_bytes + counts.stored_bytes,
+                       .flops = counts.operations, .scratch_bytes = counts.scratch_bytes};
+    double memory = cost.bytes / target->memory_gbytes;
+    double arithmetic = cost.flops / (target->core_gflops * target->cores);
+    cost.ns = target->launch_ns + (memory > arithmetic ? memory : arithmetic);
+    return cost;
+}
+
+/* ---- what the passes ask ----------------------------------------------------------------------------------- */
+
+static SkeletonRequest make_request(void *self, const Graph *region, Str strategy,
+                                    const Target *target, Arena *arena, TileState state)
+{
+    SkeletonRequest request = {.ctx = self, .arena = arena, .region = region, .name = STR("kernel"),
+                               .strategy = strategy, .target = target, .state = state};
+    request.schedule = skeleton_schedule(&request);
+    return request;
+}
+
+static TileProgram *try_build(void *self, const Graph *region, Str skeleton, Str strategy,
+                              const Target *target, Arena *arena, const char **out_why)
+{
+    const Skeleton *found = skeleton_find(skeleton);
+    *out_why = "there is no skeleton of that name";
+    if (found == NULL) return NULL;
+    SkeletonRequest request = make_request(self, region, strategy, target, arena, TILE_placed);
+    return found->build(&request, out_why);
+}
+
+static bool model_legal(void *self, const Graph *region, Str skeleton, Str strategy,
+                        const Target *target, Arena *arena, const char **out_why)
+{
+    return try_build(self, region, skeleton, strategy, target, arena, out_why) != NULL;
+}
+
+static KernelCost model_cost(void *self, const Graph *region, Str skeleton, Str strategy,
+                             const Target *target, Arena *arena)
+{
+    const char *why;
+    TileProgram *program = try_build(self, region, skeleton, strategy, target, arena, &why);
+    if (program == NULL) bug("the cost of an illegal group was asked: %s", why);
+    return skeleton_cost(program, target);
+}
+
+static Str model_schedule(void *self, const Graph *region, Str skeleton, Str strategy,
+                          const Target *target, Arena *arena)
+{
+    (void)skeleton;
+    SkeletonRequest request = make_request(self, region, strategy, target, arena, TILE_placed);
+    Buf buf = {.arena = arena};
+    buf_schedule(&buf, &request.schedule);
+    return buf_str(&buf);
+}
+
+CostModel skeleton_cost_model(IrContext *ctx)
+{
+    return (CostModel){.self = ctx, .legal = model_legal, .cost = model_cost,
+                       .schedule = model_schedule};
+}
