@@ -164,6 +164,11 @@
 #define MSG_ZIP_NOT_NPY "zip-not-npy", "byte %llu: member \"%s\": not an .npy file"
 /* passes */
 #define MSG_PIPELINE "pipeline", "%s"
+#define MSG_NO_KERNEL                                                                              \
+    "no-kernel", "%s cannot be compiled: its number of steps is not constant or too large"
+#define MSG_SCHEDULE "schedule", "schedule of kernel \"%.*s\": %s"
+#define MSG_SCHEDULE_KERNEL "schedule-kernel", "there is no kernel \"%.*s\" to set the schedule of"
+#define MSG_PARAM_VALUE "parameter-value", "parameter \"%.*s\" has no value"
 #define MSG_INLINE_SIZE                                                                            \
     "inline-size", "functions call one another so often that the graph exceeds %d nodes"
 

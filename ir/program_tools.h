@@ -5,14 +5,23 @@
 #include "ir/eval.h"
 #include "ir/program.h"
 
-/* The program as text, for people (--emit=program): buffers with lifetimes and offsets, constants,
- * kernels with their regions, launches. */
+/* The program as text, for people (--emit=program): dims and buckets, constants, buffers with
+ * lifetimes and offsets, kernels with their regions, launches. */
 void buf_program(Buf *buf, const Program *program);
 
+/* The bytes that a tensor of the type needs at most while the program's dims are within the bucket.
+ */
+int64_t program_bytes(const Program *program, const Type *type, uint32_t bucket);
+
+/* Whether output 0 of the kernel may be written over the given input: an elementwise kernel of one
+ * output that reads the input only at the index that it writes, with elements of one size. */
+bool program_in_place(const Kernel *kernel, uint32_t input);
+
 /* Checks that launches name buffers of the types that their kernel's region has, that every buffer
- * is written before it is read and never while it is input or constant, that no two live buffers of
- * the arena overlap in any bucket, that offsets are aligned and inside the arena, and that names
- * are unique C identifiers. NULL when all is well, else the first fault (in `arena`). */
+ * is written once, before it is read, and never when it is an input or a constant, that no two live
+ * buffers of the arena overlap in any bucket (but for program_in_place), that offsets are aligned
+ * and inside the arena, and that names are unique C identifiers. NULL when all is well, else the
+ * first fault (in `arena`). */
 const char *program_verify(const Program *program, Arena *arena);
 
 /* The first bucket that serves the dims (values by symbol id, as dim_evaluate takes them); the
@@ -20,8 +29,9 @@ const char *program_verify(const Program *program, Arena *arena);
 uint32_t program_bucket(const Program *program, const int64_t *symbols);
 
 /* Runs the program: every kernel's region by eval_graph, over buffers that lie in one arena at
- * their planned offsets, so that a wrong plan gives wrong results. Inputs by index; one result per
- * output. The arena is filled with 0xff bytes first. */
+ * their planned offsets, so that a wrong plan gives wrong results; the arena is filled with 0xff
+ * bytes first. Inputs by index; one result per output, in `arena`. False with *out_message for dims
+ * that no bucket serves and for what the evaluator refuses. */
 bool program_eval(const Program *program, const Tensor *inputs, const int64_t *symbols,
                   Arena *arena, Tensor *out_results, const char **out_message);
 

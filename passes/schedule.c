@@ -1,0 +1,78 @@
+/* schedule: gives every kernel the schedule that the cost model chooses, with the user's overrides.
+ */
+#include "ir/schedule.h"
+#include "base/messages.h"
+#include "passes/kernel.h"
+#include "passes/rewrite.h"
+
+/* The overrides that name the kernel, each field replacing that of the text so far. Fields of a
+ * text are read in order, so a later one wins when they are joined. */
+static Str override(const PassContext *ctx, Str kernel, Str chosen) {
+    Buf buf = {.arena = ctx->scratch};
+    buf_put(&buf, chosen);
+    for (uint32_t i = 0; i < ctx->options.schedule_count; i++) {
+        const ScheduleOverride *item = &ctx->options.schedules[i];
+        if (!str_equal(item->kernel, kernel) && !str_equal(item->kernel, STR("*"))) continue;
+        if (buf.size && item->text.size) buf_char(&buf, ',');
+        buf_put(&buf, item->text);
+    }
+    return buf_str(&buf);
+}
+
+/* The text in its canonical form; the empty one after a diagnostic. */
+static Str canonical(const PassContext *ctx, Str kernel, Str text) {
+    Schedule schedule;
+    const char *message;
+    if (!schedule_parse(ctx->scratch, text, &schedule, &message)) {
+        diag_error(ctx->diags, (Loc){0}, MSG_SCHEDULE, STR_ARG(kernel), message);
+        return STR("");
+    }
+    Buf buf = {.arena = ctx->scratch};
+    buf_schedule(&buf, &schedule);
+    return buf_str(&buf);
+}
+
+static Str choose(const PassContext *ctx, const Node *kernel) {
+    Str chosen = STR("");
+    if (ctx->cost) {
+        chosen = ctx->cost->schedule(ctx->cost->self, kernel->regions[0],
+                                     *node_attr(kernel, "skeleton").str,
+                                     *node_attr(kernel, "strategy").str, ctx->target, ctx->scratch);
+    }
+    Str name = kernel_name(kernel);
+    return canonical(ctx, name, override(ctx, name, chosen));
+}
+
+static NodeId schedule_node(Rewrite *r, NodeId id) {
+    const Node *node = graph_node(r->from, id);
+    if (node->op != OP_kernel) return NODE_none;
+    NodeId *args = NEW_ARRAY(r->ctx->scratch, NodeId, node->arg_count);
+    for (uint32_t i = 0; i < node->arg_count; i++) args[i] = rewrite_arg(r, id, i);
+    Str text = choose(r->ctx, node);
+    if (text.size) {
+        pass_remark(r->ctx, &(Remark){.rule = "schedule",
+                                      .kind = REMARK_choice,
+                                      .where = kernel_name(node),
+                                      .origin = node->origin,
+                                      .text = text});
+    }
+    return kernel_with_schedule(r->to, node, args, text);
+}
+
+/* A name that no kernel has is most likely a typing error. */
+static void check_names(const PassContext *ctx, const Graph *graph) {
+    for (uint32_t i = 0; i < ctx->options.schedule_count; i++) {
+        Str name = ctx->options.schedules[i].kernel;
+        bool found = str_equal(name, STR("*"));
+        for (NodeId id = 0; id < graph->nodes.count && !found; id++) {
+            const Node *node = graph_node(graph, id);
+            found = node->op == OP_kernel && str_equal(kernel_name(node), name);
+        }
+        if (!found) diag_error(ctx->diags, (Loc){0}, MSG_SCHEDULE_KERNEL, STR_ARG(name));
+    }
+}
+
+Graph *pass_schedule(PassContext *ctx, Arena *arena, const Graph *graph) {
+    check_names(ctx, graph);
+    return rewrite_graph(ctx, arena, graph, schedule_node, NULL);
+}
