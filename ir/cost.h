@@ -1,6 +1,6 @@
-/* What the passes ask of code generation, as a table of functions, so that they need not know it: which
- * groups a skeleton can build, what a kernel would cost, and which schedule it gets. The compiler wires
- * codegen's answers in. */
+/* What the passes ask of code generation, as a table of functions, so that they need not know it:
+ * which groups a skeleton can build, what a kernel would cost, and which schedule it gets. The
+ * compiler wires codegen's answers in. */
 #ifndef TCC_IR_COST_H
 #define TCC_IR_COST_H
 
@@ -16,8 +16,8 @@ typedef struct KernelCost {
 
 typedef struct CostModel {
     void *self;
-    /* Whether `skeleton` with `strategy` can build a kernel from the region (inputs and outputs are tensors in
-     * memory); when not, *out_why says so in `arena`. */
+    /* Whether `skeleton` with `strategy` can build a kernel from the region (inputs and outputs are
+     * tensors in memory); when not, *out_why says so in `arena`. */
     bool (*legal)(void *self, const Graph *region, Str skeleton, Str strategy, const Target *target,
                   Arena *arena, const char **out_why);
     /* What the kernel would cost with the schedule it would get; the region must be legal. */

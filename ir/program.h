@@ -1,8 +1,8 @@
-/* Programs: a model as a list of kernel launches over planned buffers; what the `memory` pass leaves and
- * what code generation and the artefact take.
+/* Programs: a model as a list of kernel launches over planned buffers; what the `memory` pass
+ * leaves and what code generation and the artefact take.
  *
- * Every tensor is dense and row-major: another layout is a permuted tensor, and kernels' regions begin
- * and end with the movement ops that say so.
+ * Every tensor is dense and row-major: another layout is a permuted tensor, and kernels' regions
+ * begin and end with the movement ops that say so.
  */
 #ifndef TCC_IR_PROGRAM_H
 #define TCC_IR_PROGRAM_H
@@ -24,8 +24,8 @@ typedef struct Buffer {
     BufferKind kind;
     uint32_t index; /* input or output number, or the constant's */
     const Type *type;
-    uint32_t first_launch, last_launch;      /* arena: when it is live, both included */
-    int64_t offset[PROGRAM_MAX_BUCKETS];     /* arena: bytes from its start, by bucket */
+    uint32_t first_launch, last_launch;  /* arena: when it is live, both included */
+    int64_t offset[PROGRAM_MAX_BUCKETS]; /* arena: bytes from its start, by bucket */
 } Buffer;
 
 typedef struct Constant {
@@ -49,7 +49,8 @@ typedef struct Launch {
     const Origin *origin;
 } Launch;
 
-/* One memory plan: it serves dims up to `hi`, in slot order. Buckets are sorted; the last serves all. */
+/* One memory plan: it serves dims up to `hi`, in slot order. Buckets are sorted; the last serves
+ * all. */
 typedef struct Bucket {
     const int64_t *hi;
     int64_t arena_bytes;
@@ -58,7 +59,8 @@ typedef struct Bucket {
 typedef struct Program {
     IrContext *ctx;
     Arena *arena;
-    const Graph *graph; /* what it was made from: names and types of inputs and outputs, entry checks */
+    const Graph
+        *graph; /* what it was made from: names and types of inputs and outputs, entry checks */
     VEC(const DimSymbol *) dims; /* the named dims that occur, by slot */
     VEC(Buffer) buffers;
     VEC(Constant) constants;

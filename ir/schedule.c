@@ -17,21 +17,18 @@ static const Field fields[] = {
 
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
-static int64_t *field_of(Schedule *schedule, const Field *field)
-{
+static int64_t *field_of(Schedule *schedule, const Field *field) {
     return (int64_t *)(void *)((char *)schedule + field->offset);
 }
 
-static const Field *find_field(Str name)
-{
+static const Field *find_field(Str name) {
     for (size_t i = 0; i < FIELD_COUNT; i++)
         if (str_equal(name, str_from(fields[i].name))) return &fields[i];
     return NULL;
 }
 
 /* Cuts the part of `text` before `separator` off; the whole of it when there is none. */
-static Str cut(Str *text, char separator)
-{
+static Str cut(Str *text, char separator) {
     size_t n = 0;
     while (n < text->size && text->data[n] != separator) n++;
     Str part = {text->data, n};
@@ -40,10 +37,10 @@ static Str cut(Str *text, char separator)
     return part;
 }
 
-bool schedule_parse(Arena *arena, Str text, Schedule *out_schedule, const char **out_message)
-{
+bool schedule_parse(Arena *arena, Str text, Schedule *out_schedule, const char **out_message) {
     *out_schedule = (Schedule){0};
-    for (size_t i = 0; i < FIELD_COUNT; i++) *field_of(out_schedule, &fields[i]) = fields[i].initial;
+    for (size_t i = 0; i < FIELD_COUNT; i++)
+        *field_of(out_schedule, &fields[i]) = fields[i].initial;
     while (text.size > 0) {
         Str value = cut(&text, ',');
         Str name = cut(&value, '=');
@@ -54,10 +51,10 @@ bool schedule_parse(Arena *arena, Str text, Schedule *out_schedule, const char *
         }
         int64_t number;
         if (!str_to_int(value, &number) || number < field->least || number > field->greatest) {
-            *out_message = str_format(arena, "%s must be from %lld to %lld, not \"%.*s\"", field->name,
-                                      (long long)field->least, (long long)field->greatest,
-                                      STR_ARG(value))
-                               .data;
+            *out_message =
+                str_format(arena, "%s must be from %lld to %lld, not \"%.*s\"", field->name,
+                           (long long)field->least, (long long)field->greatest, STR_ARG(value))
+                    .data;
             return false;
         }
         *field_of(out_schedule, field) = number;
@@ -65,8 +62,7 @@ bool schedule_parse(Arena *arena, Str text, Schedule *out_schedule, const char *
     return true;
 }
 
-void buf_schedule(Buf *buf, const Schedule *schedule)
-{
+void buf_schedule(Buf *buf, const Schedule *schedule) {
     Schedule copy = *schedule;
     const char *separator = "";
     for (size_t i = 0; i < FIELD_COUNT; i++) {

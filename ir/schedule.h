@@ -10,8 +10,8 @@ typedef struct Schedule {
 #undef SCHEDULE
 } Schedule;
 
-/* Reads text into *out_schedule (defaults first). False for unknown fields or values out of range, with the
- * reason in *out_message. */
+/* Reads text into *out_schedule (defaults first). False for unknown fields or values out of range,
+ * with the reason in *out_message. */
 bool schedule_parse(Arena *arena, Str text, Schedule *out_schedule, const char **out_message);
 /* Writes the fields that differ from their default; nothing for the default schedule. */
 void buf_schedule(Buf *buf, const Schedule *schedule);

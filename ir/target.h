@@ -8,7 +8,7 @@ typedef enum TargetKind { TARGET_cpu, TARGET_gpu } TargetKind;
 
 /* Instruction sets of x86-64 that decide what is emitted. */
 typedef enum TargetFeature {
-    FEATURE_avx2 = 1 << 0, /* x86-64-v3: AVX2, FMA, F16C, BMI2 */
+    FEATURE_avx2 = 1 << 0,   /* x86-64-v3: AVX2, FMA, F16C, BMI2 */
     FEATURE_avx512 = 1 << 1, /* x86-64-v4: F, BW, CD, DQ, VL */
     FEATURE_avx512_vnni = 1 << 2,
     FEATURE_avx512_bf16 = 1 << 3,
@@ -21,15 +21,16 @@ typedef struct Target {
     TargetKind kind;
     const char *name;  /* "x86-64-v3", "x86-64-v4", "sm_80", … as --target= takes it */
     uint32_t features; /* TARGET_cpu */
-    uint32_t lanes;    /* elements that tiles of placed programs have along their lane axis: 16 on every
-                        * CPU, so that sums do not depend on the instruction set; 32 on GPUs */
-    uint32_t vector_bytes, vector_registers; /* of one core: 32 and 16 with AVX2, 64 and 32 with AVX-512 */
+    uint32_t lanes;    /* elements that tiles of placed programs have along their lane axis: 16 on
+                        * every    CPU, so that sums do not depend on the instruction set; 32 on GPUs */
+    uint32_t vector_bytes,
+        vector_registers; /* of one core: 32 and 16 with AVX2, 64 and 32 with AVX-512 */
     int64_t l1_bytes, l2_bytes, l3_bytes;
     uint32_t cores;
-    double core_gflops;      /* f32 multiply-adds of one core, counted as 2 */
-    double memory_gbytes;    /* per second, all cores */
-    double l2_gbytes;        /* per second, one core */
-    double launch_ns;        /* what one more kernel costs */
+    double core_gflops;   /* f32 multiply-adds of one core, counted as 2 */
+    double memory_gbytes; /* per second, all cores */
+    double l2_gbytes;     /* per second, one core */
+    double launch_ns;     /* what one more kernel costs */
 } Target;
 
 /* The target of that name ("native" is resolved by the caller); NULL when unknown. */

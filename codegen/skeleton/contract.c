@@ -1,8 +1,9 @@
 /* Contractions: an einsum of two operands in register tiles with an elementwise epilogue.
  *
- * Labels of the einsum fall in four groups: batch (in both operands and the result), m and n (in one operand
- * and the result) and k (in both operands only). The operands are named so that the result's last axis is
- * an n label: vectors run along n. A tile of mr × nr results stays in registers for the whole k loop:
+ * Labels of the einsum fall in four groups: batch (in both operands and the result), m and n (in
+ * one operand and the result) and k (in both operands only). The operands are named so that the
+ * result's last axis is an n label: vectors run along n. A tile of mr × nr results stays in
+ * registers for the whole k loop:
  *
  *     work %batch…, %panel in [N / nr], %block in [M / rows] {
  *       for %i in rows / mr {
@@ -10,9 +11,9 @@
  *         epilogue(acc) -> store }
  *       for %i in the remaining rows { the same with mr = 1 } }
  *
- * Every result is summed in plain k order, so tile sizes do not change bits. An operand b whose n axis is not
- * contiguous is copied into a scratch panel [K, nr] first; constants have been packed by the `pack` pass so
- * that this is not needed.
+ * Every result is summed in plain k order, so tile sizes do not change bits. An operand b whose n
+ * axis is not contiguous is copied into a scratch panel [K, nr] first; constants have been packed
+ * by the `pack` pass so that this is not needed.
  */
 #include "codegen/skeleton/domain.h"
 
@@ -29,7 +30,7 @@ typedef struct Label {
 
 typedef struct Contraction {
     const SkeletonRequest *request;
-    Emitter e;
+    ValueEmitter e;
     NodeId id;
     const Node *node;
     NodeId a, b;
@@ -44,29 +45,33 @@ typedef struct Contraction {
     uint32_t panel_view;
 } Contraction;
 
-/* ---- labels ----------------------------------------------------------------------------------------------- */
+/* ---- labels
+ * -----------------------------------------------------------------------------------------------
+ */
 
-static int find_axis(const IntList *labels, int64_t label)
-{
+static int find_axis(const IntList *labels, int64_t label) {
     for (uint32_t i = 0; i < labels->count; i++)
         if (labels->items[i] == label) return (int)i;
     return -1;
 }
 
 static void add_label(Contraction *s, int64_t name, const IntList *a, const IntList *b,
-                      const IntList *out)
-{
-    Label l = {.a_axis = find_axis(a, name), .b_axis = find_axis(b, name),
+                      const IntList *out) {
+    Label l = {.a_axis = find_axis(a, name),
+               .b_axis = find_axis(b, name),
                .out_axis = find_axis(out, name)};
     const Graph *g = s->request->region;
-    l.dim = l.a_axis >= 0 ? graph_type(g, s->a)->dims[l.a_axis] : graph_type(g, s->b)->dims[l.b_axis];
-    l.group = l.out_axis < 0 ? GROUP_k : l.a_axis < 0 ? GROUP_n : l.b_axis < 0 ? GROUP_m : GROUP_batch;
+    l.dim =
+        l.a_axis >= 0 ? graph_type(g, s->a)->dims[l.a_axis] : graph_type(g, s->b)->dims[l.b_axis];
+    l.group = l.out_axis < 0 ? GROUP_k
+              : l.a_axis < 0 ? GROUP_n
+              : l.b_axis < 0 ? GROUP_m
+                             : GROUP_batch;
     s->labels[s->label_count++] = l;
 }
 
 /* In the result's order, then the summed ones in a's. */
-static void find_labels(Contraction *s)
-{
+static void find_labels(Contraction *s) {
     const IntList *a = node_attr(s->node, "a").ints, *b = node_attr(s->node, "b").ints;
     const IntList *out = node_attr(s->node, "out").ints;
     s->a = s->node->args[0];
@@ -88,8 +93,7 @@ static void find_labels(Contraction *s)
 }
 
 /* Sets the indices of a group's labels from one position over all of them. */
-static void set_group(Contraction *s, LabelGroup group, const Dim *position)
-{
+static void set_group(Contraction *s, LabelGroup group, const Dim *position) {
     const Dim *dims[TYPE_MAX_RANK], *index[TYPE_MAX_RANK];
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->label_count; i++)
@@ -100,8 +104,7 @@ static void set_group(Contraction *s, LabelGroup group, const Dim *position)
         if (s->labels[i].group == group) s->labels[i].index = index[count++];
 }
 
-static TileId operand_at(Contraction *s, NodeId operand, bool is_a)
-{
+static TileId operand_at(Contraction *s, NodeId operand, bool is_a) {
     const Dim *index[TYPE_MAX_RANK];
     for (uint32_t i = 0; i < s->label_count; i++) {
         int axis = is_a ? s->labels[i].a_axis : s->labels[i].b_axis;
@@ -112,25 +115,25 @@ static TileId operand_at(Contraction *s, NodeId operand, bool is_a)
 
 static DType sum_dtype(const Contraction *s) { return dtype_compute(s->node->type->dtype); }
 
-static TileId as_sum(Contraction *s, TileId value)
-{
-    if (value == TILE_none || tile_value_type(s->e.program, value)->dtype == sum_dtype(s)) return value;
+static TileId as_sum(Contraction *s, TileId value) {
+    if (value == TILE_none || tile_value_type(s->e.program, value)->dtype == sum_dtype(s))
+        return value;
     return tile_cast(&s->e.b, value, sum_dtype(s));
 }
 
-/* ---- a tile of results ------------------------------------------------------------------------------------- */
+/* ---- a tile of results
+ * ------------------------------------------------------------------------------------- */
 
-static void set_shape(Contraction *s, uint32_t rank, int64_t first, int64_t second, int64_t lanes)
-{
-    TileShape shape = {.rank = rank, .lanes = (uint32_t)lanes,
+static void set_shape(Contraction *s, uint32_t rank, int64_t first, int64_t second, int64_t lanes) {
+    TileShape shape = {.rank = rank,
+                       .lanes = (uint32_t)lanes,
                        .extents = {dim_const(s->e.ctx, first), dim_const(s->e.ctx, second)}};
     emit_set_shape(&s->e, shape);
 }
 
 /* b along a panel, 0 past its end. */
-static TileId read_b(Contraction *s, const Dim *panel)
-{
-    Emitter *e = &s->e;
+static TileId read_b(Contraction *s, const Dim *panel) {
+    ValueEmitter *e = &s->e;
     size_t mark = emit_guard_mark(e);
     uint32_t slow = e->slow_accesses;
     const Dim *position = dim_add(e->ctx, panel, emit_axis(e, 0));
@@ -142,8 +145,7 @@ static TileId read_b(Contraction *s, const Dim *panel)
     return b;
 }
 
-static TileId load_b(Contraction *s, const Dim *panel, const Dim *k)
-{
+static TileId load_b(Contraction *s, const Dim *panel, const Dim *k) {
     set_shape(s, 1, s->nr, 0, s->lanes);
     if (!s->pack) return read_b(s, panel);
     return tile_load(&s->e.b, emit_type(&s->e, sum_dtype(s)), s->panel_view,
@@ -151,9 +153,8 @@ static TileId load_b(Contraction *s, const Dim *panel, const Dim *k)
 }
 
 /* acc[mr, nr] over the whole k axis. `row` and `panel` are the first m and n positions. */
-static TileId sum_tile(Contraction *s, const Dim *row, const Dim *panel, int64_t mr)
-{
-    Emitter *e = &s->e;
+static TileId sum_tile(Contraction *s, const Dim *row, const Dim *panel, int64_t mr) {
+    ValueEmitter *e = &s->e;
     set_shape(s, 2, mr, s->nr, s->lanes);
     TileId acc = emit_identity(e, s->node->type->dtype, OP_add);
     EmitLoop loop = emit_begin_for(e, "k", dim_const(e->ctx, 0), s->extent[GROUP_k], &acc, 1);
@@ -168,16 +169,14 @@ static TileId sum_tile(Contraction *s, const Dim *row, const Dim *panel, int64_t
 }
 
 /* The result's index of the tile at hand, for the epilogue. */
-static void set_result_index(Contraction *s)
-{
+static void set_result_index(Contraction *s) {
     for (uint32_t i = 0; i < s->label_count; i++)
         if (s->labels[i].out_axis >= 0) s->domain.index[s->labels[i].out_axis] = s->labels[i].index;
 }
 
 /* Provides the finished sums at the result's index and stores what the region makes of them. */
-static void store_result(Contraction *s, TileId acc)
-{
-    Emitter *e = &s->e;
+static void store_result(Contraction *s, TileId acc) {
+    ValueEmitter *e = &s->e;
     size_t provided = e->provisions.count;
     Provision p = {.node = s->id, .value = emit_pin(e, s->id, acc)};
     for (uint32_t i = 0; i < s->domain.rank; i++) p.index[i] = s->domain.index[i];
@@ -186,9 +185,8 @@ static void store_result(Contraction *s, TileId acc)
     e->provisions.count = provided;
 }
 
-static void build_tile(Contraction *s, const Dim *row, const Dim *panel, int64_t mr)
-{
-    Emitter *e = &s->e;
+static void build_tile(Contraction *s, const Dim *row, const Dim *panel, int64_t mr) {
+    ValueEmitter *e = &s->e;
     TileId acc = sum_tile(s, row, panel, mr);
     if (e->error != NULL) return;
     set_shape(s, 2, mr, s->nr, s->lanes);
@@ -203,14 +201,14 @@ static void build_tile(Contraction *s, const Dim *row, const Dim *panel, int64_t
 }
 
 /* `count` rows from `first` on: tiles of mr rows, then row by row. */
-static void build_rows(Contraction *s, const Dim *first, const Dim *count, const Dim *panel)
-{
-    Emitter *e = &s->e;
+static void build_rows(Contraction *s, const Dim *first, const Dim *count, const Dim *panel) {
+    ValueEmitter *e = &s->e;
     const Dim *tiles = dim_floordiv(e->ctx, count, dim_const(e->ctx, s->mr));
     const Dim *done = dim_scale(e->ctx, tiles, s->mr);
     if (!dim_equals_int(tiles, 0)) {
         EmitLoop loop = emit_begin_for(e, "i", dim_const(e->ctx, 0), tiles, NULL, 0);
-        build_tile(s, dim_add(e->ctx, first, dim_scale(e->ctx, loop.variable, s->mr)), panel, s->mr);
+        build_tile(s, dim_add(e->ctx, first, dim_scale(e->ctx, loop.variable, s->mr)), panel,
+                   s->mr);
         emit_end_for(e, loop, NULL);
     }
     if (done == count) return;
@@ -219,11 +217,12 @@ static void build_rows(Contraction *s, const Dim *first, const Dim *count, const
     emit_end_for(e, loop, NULL);
 }
 
-/* ---- panels -------------------------------------------------------------------------------------------------- */
+/* ---- panels
+ * --------------------------------------------------------------------------------------------------
+ */
 
-static void pack_panel(Contraction *s, const Dim *panel)
-{
-    Emitter *e = &s->e;
+static void pack_panel(Contraction *s, const Dim *panel) {
+    ValueEmitter *e = &s->e;
     set_shape(s, 1, s->nr, 0, s->lanes);
     EmitLoop loop = emit_begin_for(e, "k", dim_const(e->ctx, 0), s->extent[GROUP_k], NULL, 0);
     set_group(s, GROUP_k, loop.variable);
@@ -233,16 +232,14 @@ static void pack_panel(Contraction *s, const Dim *panel)
     emit_end_for(e, loop, NULL);
 }
 
-static void build_panel(Contraction *s, const Dim *first, const Dim *count, const Dim *panel)
-{
+static void build_panel(Contraction *s, const Dim *first, const Dim *count, const Dim *panel) {
     if (s->pack) pack_panel(s, panel);
     build_rows(s, first, count, panel);
 }
 
 /* A whole panel without guards on n, the last partial one with them. */
-static void build_panels(Contraction *s, const Dim *first, const Dim *count, const Dim *panel)
-{
-    Emitter *e = &s->e;
+static void build_panels(Contraction *s, const Dim *first, const Dim *count, const Dim *panel) {
+    ValueEmitter *e = &s->e;
     const Dim *last = dim_offset(e->ctx, panel, s->nr - 1), *n = s->extent[GROUP_n];
     if (dim_proves_lt(e->ctx, last, n)) {
         build_panel(s, first, count, panel);
@@ -264,10 +261,11 @@ static void build_panels(Contraction *s, const Dim *first, const Dim *count, con
     if (branch != NULL) tile_end_if(&e->b, branch, NULL, 0);
 }
 
-/* ---- the grid ------------------------------------------------------------------------------------------------ */
+/* ---- the grid
+ * ------------------------------------------------------------------------------------------------
+ */
 
-static void add_panel_view(Contraction *s)
-{
+static void add_panel_view(Contraction *s) {
     TileView view = {.name = STR("panel"),
                      .space = SPACE_scratch,
                      .dtype = sum_dtype(s),
@@ -278,9 +276,8 @@ static void add_panel_view(Contraction *s)
     s->panel_view = tile_add_view(s->e.program, &view);
 }
 
-static void build_placed(Contraction *s)
-{
-    Emitter *e = &s->e;
+static void build_placed(Contraction *s) {
+    ValueEmitter *e = &s->e;
     IrContext *ctx = e->ctx;
     if (s->pack) add_panel_view(s);
     for (uint32_t i = 0; i < s->label_count; i++)
@@ -299,9 +296,8 @@ static void build_placed(Contraction *s)
 }
 
 /* One result a grid point, summed over the k axes as they are. */
-static void build_free(Contraction *s)
-{
-    Emitter *e = &s->e;
+static void build_free(Contraction *s) {
+    ValueEmitter *e = &s->e;
     emit_set_shape(e, (TileShape){0});
     for (uint32_t i = 0; i < s->label_count; i++)
         if (s->labels[i].group != GROUP_k)
@@ -316,8 +312,7 @@ static void build_free(Contraction *s)
     store_result(s, tile_reduce(&e->b, OP_add, product, 0));
 }
 
-static void init(Contraction *s, const SkeletonRequest *request, NodeId id, bool pack)
-{
+static void init(Contraction *s, const SkeletonRequest *request, NodeId id, bool pack) {
     *s = (Contraction){.request = request, .id = id, .pack = pack};
     s->node = graph_node(request->region, id);
     emit_init(&s->e, request->ctx, request->arena, request->region, request->state, request->name,
@@ -330,30 +325,29 @@ static void init(Contraction *s, const SkeletonRequest *request, NodeId id, bool
     find_labels(s);
 }
 
-static NodeId find_contract(const Graph *g)
-{
+static NodeId find_contract(const Graph *g) {
     for (NodeId id = 0; id < g->nodes.count; id++)
         if (graph_node(g, id)->op == OP_contract) return id;
     return NODE_none;
 }
 
 /* Copying the panel pays when it is read in many row tiles, and it must stay in the cache. */
-static bool should_pack(const Contraction *s)
-{
+static bool should_pack(const Contraction *s) {
     int64_t bytes = s->extent[GROUP_k]->hi * s->nr * (int64_t)(dtype_info(sum_dtype(s))->bits / 8);
     return s->b_is_slow && s->extent[GROUP_m]->hi >= PACK_MIN_ROWS &&
            bytes <= s->request->target->l2_bytes / 2;
 }
 
-TileProgram *skeleton_build_contract(const SkeletonRequest *request, const char **out_why)
-{
+TileProgram *skeleton_build_contract(const SkeletonRequest *request, const char **out_why) {
     NodeId id = find_contract(request->region);
     *out_why = "there is no contraction";
     if (id == NODE_none) return NULL;
     Contraction s;
     init(&s, request, id, false);
-    if (request->state == TILE_free) build_free(&s);
-    else build_placed(&s);
+    if (request->state == TILE_free)
+        build_free(&s);
+    else
+        build_placed(&s);
     if (s.e.error == NULL && should_pack(&s)) {
         init(&s, request, id, true);
         build_placed(&s);

@@ -1,5 +1,6 @@
-/* Convolutions in register tiles: mr neighbours along the last spatial axis (scalars of x) by nr output
- * channels (vectors of w), summed over the taps in row-major order and, innermost, over the channels.
+/* Convolutions in register tiles: mr neighbours along the last spatial axis (scalars of x) by nr
+ * output channels (vectors of w), summed over the taps in row-major order and, innermost, over the
+ * channels.
  *
  *     work %n, %g, %panel in [O/groups / nr], %y… (leading spatial axes), %block in [W / rows] {
  *       tiles of mr pixels, then single ones:
@@ -7,9 +8,9 @@
  *                                      else { for %c { dot, outside pixels read as 0 } } }
  *         epilogue(acc) -> store }
  *
- * x is read channels-last without a copy when `plan` has made it so; any other layout is right, only slower.
- * Convolutions with few output channels a group (depthwise) are made element by element instead, with
- * vectors along whichever axis is contiguous.
+ * x is read channels-last without a copy when `plan` has made it so; any other layout is right,
+ * only slower. Convolutions with few output channels a group (depthwise) are made element by
+ * element instead, with vectors along whichever axis is contiguous.
  */
 #include "codegen/skeleton/pointwise.h"
 
@@ -17,30 +18,28 @@ enum { BLOCK_TILES = 8, MIN_TILE_CHANNELS = 8 };
 
 typedef struct Conv {
     const SkeletonRequest *request;
-    Emitter e;
+    ValueEmitter e;
     NodeId id;
     const Node *node;
     const Type *x, *w;
     const IntList *strides, *dilations, *lo;
-    uint32_t spatial;  /* how many spatial axes */
+    uint32_t spatial; /* how many spatial axes */
     int64_t groups, mr, nr, lanes;
     const Dim *channels; /* input channels of a group */
     const Dim *outputs;  /* output channels of a group */
     Domain domain;       /* of the result */
     const Dim *group;
-    bool partial;        /* the panel at hand may reach past the group's output channels */
+    bool partial; /* the panel at hand may reach past the group's output channels */
     const Dim *x_index[TYPE_MAX_RANK], *w_index[TYPE_MAX_RANK];
 } Conv;
 
-static NodeId find_conv(const Graph *g)
-{
+static NodeId find_conv(const Graph *g) {
     for (NodeId id = 0; id < g->nodes.count; id++)
         if (graph_node(g, id)->op == OP_conv) return id;
     return NODE_none;
 }
 
-static void describe(Conv *s, const SkeletonRequest *request, NodeId id)
-{
+static void describe(Conv *s, const SkeletonRequest *request, NodeId id) {
     const Graph *g = request->region;
     s->request = request;
     s->id = id;
@@ -63,22 +62,21 @@ static void describe(Conv *s, const SkeletonRequest *request, NodeId id)
 
 static DType sum_dtype(const Conv *s) { return dtype_compute(s->node->type->dtype); }
 
-static TileId as_sum(Conv *s, Emitter *e, TileId value)
-{
-    if (value == TILE_none || tile_value_type(e->program, value)->dtype == sum_dtype(s)) return value;
+static TileId as_sum(Conv *s, ValueEmitter *e, TileId value) {
+    if (value == TILE_none || tile_value_type(e->program, value)->dtype == sum_dtype(s))
+        return value;
     return tile_cast(&e->b, value, sum_dtype(s));
 }
 
 /* Where the tap at w_index reads along spatial axis `axis` for the result at `out`. */
-static const Dim *tap_position(const Conv *s, const Emitter *e, uint32_t axis, const Dim *out)
-{
+static const Dim *tap_position(const Conv *s, const ValueEmitter *e, uint32_t axis,
+                               const Dim *out) {
     const Dim *at = dim_scale(e->ctx, out, s->strides->items[axis]);
     at = dim_add(e->ctx, at, dim_scale(e->ctx, s->w_index[2 + axis], s->dilations->items[axis]));
     return dim_offset(e->ctx, at, -s->lo->items[axis]);
 }
 
-static void store_result(Conv *s, Emitter *e, TileId acc)
-{
+static void store_result(Conv *s, ValueEmitter *e, TileId acc) {
     if (e->error != NULL) return;
     size_t provided = e->provisions.count;
     Provision p = {.node = s->id, .value = emit_pin(e, s->id, acc)};
@@ -88,26 +86,25 @@ static void store_result(Conv *s, Emitter *e, TileId acc)
     e->provisions.count = provided;
 }
 
-/* ---- register tiles ------------------------------------------------------------------------------------------ */
+/* ---- register tiles
+ * ------------------------------------------------------------------------------------------ */
 
-static void set_shape(Conv *s, uint32_t rank, int64_t first, int64_t second, int64_t lanes)
-{
-    TileShape shape = {.rank = rank, .lanes = (uint32_t)lanes,
+static void set_shape(Conv *s, uint32_t rank, int64_t first, int64_t second, int64_t lanes) {
+    TileShape shape = {.rank = rank,
+                       .lanes = (uint32_t)lanes,
                        .extents = {dim_const(s->e.ctx, first), dim_const(s->e.ctx, second)}};
     emit_set_shape(&s->e, shape);
 }
 
 /* The first output channel of the panel, as a row of w. */
-static const Dim *output_channel(const Conv *s, const Dim *panel_position)
-{
+static const Dim *output_channel(const Conv *s, const Dim *panel_position) {
     return dim_add(s->e.ctx, dim_mul(s->e.ctx, s->group, s->outputs), panel_position);
 }
 
 /* One tap over all input channels; `guarded` when pixels of the tile may lie outside x. */
 static TileId sum_channels(Conv *s, TileId acc, const Dim *column, const Dim *panel, int64_t mr,
-                           bool guarded)
-{
-    Emitter *e = &s->e;
+                           bool guarded) {
+    ValueEmitter *e = &s->e;
     const Dim *zero = dim_const(e->ctx, 0);
     uint32_t last = s->spatial - 1;
     EmitLoop loop = emit_begin_for(e, "c", zero, s->channels, &acc, 1);
@@ -131,27 +128,27 @@ static TileId sum_channels(Conv *s, TileId acc, const Dim *column, const Dim *pa
     return emit_end_for(e, loop, &acc);
 }
 
-/* The conditions under which no pixel of the tile leaves x at this tap; those that are proved are left out. */
-static uint32_t inside_guards(Conv *s, const Dim *column, int64_t mr, TileGuard *guards)
-{
-    Emitter *e = &s->e;
+/* The conditions under which no pixel of the tile leaves x at this tap; those that are proved are
+ * left out. */
+static uint32_t inside_guards(Conv *s, const Dim *column, int64_t mr, TileGuard *guards) {
+    ValueEmitter *e = &s->e;
     uint32_t count = 0, last = s->spatial - 1;
     const Dim *zero = dim_const(e->ctx, 0);
     for (uint32_t i = 0; i < s->spatial; i++) {
         const Dim *extent = s->x->dims[2 + i];
         const Dim *first = i < last ? s->x_index[2 + i] : tap_position(s, e, last, column);
-        const Dim *final = i < last ? first
-                                    : tap_position(s, e, last, dim_offset(e->ctx, column, mr - 1));
-        bool above = dim_proves_le(e->ctx, zero, first), below = dim_proves_lt(e->ctx, final, extent);
+        const Dim *final =
+            i < last ? first : tap_position(s, e, last, dim_offset(e->ctx, column, mr - 1));
+        bool above = dim_proves_le(e->ctx, zero, first),
+             below = dim_proves_lt(e->ctx, final, extent);
         if (!above || !below) guards[count++] = (TileGuard){first, zero, extent};
         if (final != first && !below) guards[count++] = (TileGuard){final, zero, extent};
     }
     return count;
 }
 
-static TileId sum_tap(Conv *s, TileId acc, const Dim *column, const Dim *panel, int64_t mr)
-{
-    Emitter *e = &s->e;
+static TileId sum_tap(Conv *s, TileId acc, const Dim *column, const Dim *panel, int64_t mr) {
+    ValueEmitter *e = &s->e;
     TileGuard guards[2 * TYPE_MAX_RANK];
     uint32_t count = inside_guards(s, column, mr, guards);
     if (count == 0) return sum_channels(s, acc, column, panel, mr, false);
@@ -166,9 +163,8 @@ static TileId sum_tap(Conv *s, TileId acc, const Dim *column, const Dim *panel, 
 }
 
 static TileId sum_taps(Conv *s, TileId acc, uint32_t axis, const Dim *column, const Dim *panel,
-                       int64_t mr)
-{
-    Emitter *e = &s->e;
+                       int64_t mr) {
+    ValueEmitter *e = &s->e;
     if (axis == s->spatial) return sum_tap(s, acc, column, panel, mr);
     EmitLoop loop = emit_begin_for(e, "t", dim_const(e->ctx, 0), s->w->dims[2 + axis], &acc, 1);
     s->w_index[2 + axis] = loop.variable;
@@ -178,9 +174,8 @@ static TileId sum_taps(Conv *s, TileId acc, uint32_t axis, const Dim *column, co
     return emit_end_for(e, loop, &acc);
 }
 
-static void build_tile(Conv *s, const Dim *column, const Dim *panel, int64_t mr)
-{
-    Emitter *e = &s->e;
+static void build_tile(Conv *s, const Dim *column, const Dim *panel, int64_t mr) {
+    ValueEmitter *e = &s->e;
     set_shape(s, 2, mr, s->nr, s->lanes);
     TileId acc = emit_identity(e, s->node->type->dtype, OP_add);
     s->x_index[0] = s->domain.index[0];
@@ -196,14 +191,14 @@ static void build_tile(Conv *s, const Dim *column, const Dim *panel, int64_t mr)
     emit_pop_guards(e, mark);
 }
 
-static void build_row(Conv *s, const Dim *first, const Dim *count, const Dim *panel)
-{
-    Emitter *e = &s->e;
+static void build_row(Conv *s, const Dim *first, const Dim *count, const Dim *panel) {
+    ValueEmitter *e = &s->e;
     const Dim *tiles = dim_floordiv(e->ctx, count, dim_const(e->ctx, s->mr));
     const Dim *done = dim_scale(e->ctx, tiles, s->mr);
     if (!dim_equals_int(tiles, 0)) {
         EmitLoop loop = emit_begin_for(e, "x", dim_const(e->ctx, 0), tiles, NULL, 0);
-        build_tile(s, dim_add(e->ctx, first, dim_scale(e->ctx, loop.variable, s->mr)), panel, s->mr);
+        build_tile(s, dim_add(e->ctx, first, dim_scale(e->ctx, loop.variable, s->mr)), panel,
+                   s->mr);
         emit_end_for(e, loop, NULL);
     }
     if (done == count) return;
@@ -212,9 +207,8 @@ static void build_row(Conv *s, const Dim *first, const Dim *count, const Dim *pa
     emit_end_for(e, loop, NULL);
 }
 
-static void build_tiles(Conv *s)
-{
-    Emitter *e = &s->e;
+static void build_tiles(Conv *s) {
+    ValueEmitter *e = &s->e;
     IrContext *ctx = e->ctx;
     uint32_t last = 1 + s->spatial;
     s->domain.index[0] = domain_add_work(e, "n", s->domain.dims[0]);
@@ -248,10 +242,10 @@ static void build_tiles(Conv *s)
     if (branch != NULL) tile_end_if(&e->b, branch, NULL, 0);
 }
 
-/* ---- element by element --------------------------------------------------------------------------------------- */
+/* ---- element by element
+ * --------------------------------------------------------------------------------------- */
 
-static TileId sum_point(Conv *s, Emitter *e, TileId acc, uint32_t axis)
-{
+static TileId sum_point(Conv *s, ValueEmitter *e, TileId acc, uint32_t axis) {
     const Dim *zero = dim_const(e->ctx, 0);
     if (axis == s->spatial + 1) {
         TileId x = as_sum(s, e, emit_value(e, s->node->args[0], s->x_index));
@@ -277,8 +271,7 @@ static TileId sum_point(Conv *s, Emitter *e, TileId acc, uint32_t axis)
     return emit_end_for(e, loop, &acc);
 }
 
-static void emit_point(Emitter *e, const Domain *domain, const SkeletonRequest *request)
-{
+static void emit_point(ValueEmitter *e, const Domain *domain, const SkeletonRequest *request) {
     Conv s = {0};
     describe(&s, request, find_conv(request->region));
     s.domain = *domain;
@@ -289,8 +282,7 @@ static void emit_point(Emitter *e, const Domain *domain, const SkeletonRequest *
     store_result(&s, e, sum_point(&s, e, acc, 0));
 }
 
-TileProgram *skeleton_build_conv(const SkeletonRequest *request, const char **out_why)
-{
+TileProgram *skeleton_build_conv(const SkeletonRequest *request, const char **out_why) {
     NodeId id = find_conv(request->region);
     *out_why = "there is no convolution";
     if (id == NODE_none) return NULL;

@@ -1,27 +1,26 @@
-/* Running reductions: one row along the axis a grid point, in plain order. Vectors run along the last axis
- * when that is not the running one; else elements are made one after the other. */
+/* Running reductions: one row along the axis a grid point, in plain order. Vectors run along the
+ * last axis when that is not the running one; else elements are made one after the other. */
 #include "codegen/skeleton/domain.h"
 
 typedef struct Cumulative {
     const SkeletonRequest *request;
-    Emitter e;
+    ValueEmitter e;
     NodeId id;
     const Node *node;
     Domain domain;
     uint32_t axis;
 } Cumulative;
 
-static NodeId find_node(const Graph *g)
-{
+static NodeId find_node(const Graph *g) {
     for (NodeId id = 0; id < g->nodes.count; id++)
         if (op_info(graph_node(g, id)->op)->class == CLASS_CUMULATIVE) return id;
     return NODE_none;
 }
 
-/* One element: the running value goes on, and what is stored here is it (exclusive: what it was). */
-static TileId run_step(Cumulative *s, TileId acc)
-{
-    Emitter *e = &s->e;
+/* One element: the running value goes on, and what is stored here is it (exclusive: what it was).
+ */
+static TileId run_step(Cumulative *s, TileId acc) {
+    ValueEmitter *e = &s->e;
     TileId value = emit_value(e, s->node->args[0], s->domain.index);
     if (value == TILE_none) return acc;
     TileId next = tile_map(&e->b, op_info(s->node->op)->scalar, (TileId[]){acc, value}, 2);
@@ -35,9 +34,8 @@ static TileId run_step(Cumulative *s, TileId acc)
     return next;
 }
 
-static void run_axis(Cumulative *s)
-{
-    Emitter *e = &s->e;
+static void run_axis(Cumulative *s) {
+    ValueEmitter *e = &s->e;
     const Dim *extent = s->domain.dims[s->axis];
     TileId acc = emit_identity(e, s->node->type->dtype, op_info(s->node->op)->scalar);
     EmitLoop loop = emit_begin_for(e, "k", dim_const(e->ctx, 0), extent, &acc, 1);
@@ -49,9 +47,8 @@ static void run_axis(Cumulative *s)
 }
 
 /* Whole vectors without guards, the last partial one with them. */
-static void run_vectors(Cumulative *s, const Dim *length, const Dim *position)
-{
-    Emitter *e = &s->e;
+static void run_vectors(Cumulative *s, const Dim *length, const Dim *position) {
+    ValueEmitter *e = &s->e;
     if (dim_proves_lt(e->ctx, position, length)) {
         run_axis(s);
         return;
@@ -71,16 +68,16 @@ static void run_vectors(Cumulative *s, const Dim *length, const Dim *position)
     tile_end_if(&e->b, branch, NULL, 0);
 }
 
-static void build(Cumulative *s)
-{
-    Emitter *e = &s->e;
+static void build(Cumulative *s) {
+    ValueEmitter *e = &s->e;
     bool free = s->request->state == TILE_free;
     int64_t lanes = free ? 0 : s->request->target->lanes;
     uint32_t last = s->domain.rank - 1;
     bool vectors = s->axis != last && !free;
     emit_set_shape(e, (TileShape){.rank = 0, .lanes = free ? 0 : 1});
     if (vectors)
-        emit_set_shape(e, (TileShape){.rank = 1, .lanes = (uint32_t)lanes,
+        emit_set_shape(e, (TileShape){.rank = 1,
+                                      .lanes = (uint32_t)lanes,
                                       .extents = {dim_const(e->ctx, lanes)}});
     for (uint32_t i = 0; i < s->domain.rank; i++) {
         if (i == s->axis) continue;
@@ -91,12 +88,13 @@ static void build(Cumulative *s)
             index = dim_add(e->ctx, dim_scale(e->ctx, index, lanes), emit_axis(e, 0));
         s->domain.index[i] = index;
     }
-    if (vectors) run_vectors(s, s->domain.dims[last], s->domain.index[last]);
-    else run_axis(s);
+    if (vectors)
+        run_vectors(s, s->domain.dims[last], s->domain.index[last]);
+    else
+        run_axis(s);
 }
 
-TileProgram *skeleton_build_cumulative(const SkeletonRequest *request, const char **out_why)
-{
+TileProgram *skeleton_build_cumulative(const SkeletonRequest *request, const char **out_why) {
     Cumulative s = {.request = request, .id = find_node(request->region)};
     *out_why = "there is no running reduction";
     if (s.id == NODE_none) return NULL;

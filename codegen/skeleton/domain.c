@@ -1,7 +1,6 @@
 #include "codegen/skeleton/domain.h"
 
-NodeId domain_base(const Graph *region, NodeId output)
-{
+NodeId domain_base(const Graph *region, NodeId output) {
     for (;;) {
         const Node *node = graph_node(region, output);
         if (node->op != OP_permute && node->op != OP_reshape) return output;
@@ -9,28 +8,25 @@ NodeId domain_base(const Graph *region, NodeId output)
     }
 }
 
-const Dim *domain_extent(IrContext *ctx, const Dim *const *dims, uint32_t from, uint32_t to)
-{
+const Dim *domain_extent(IrContext *ctx, const Dim *const *dims, uint32_t from, uint32_t to) {
     const Dim *product = dim_const(ctx, 1);
     for (uint32_t i = from; i < to; i++) product = dim_mul(ctx, product, dims[i]);
     return product;
 }
 
-bool domain_fits(IrContext *ctx, const Domain *domain, const Type *type)
-{
+bool domain_fits(IrContext *ctx, const Domain *domain, const Type *type) {
     return type_elements(ctx, type) == domain_extent(ctx, domain->dims, 0, domain->rank);
 }
 
-static bool same_dims(const Domain *domain, const Type *type)
-{
+static bool same_dims(const Domain *domain, const Type *type) {
     if (domain->rank != type->rank) return false;
     for (uint32_t i = 0; i < type->rank; i++)
         if (domain->dims[i] != type->dims[i]) return false;
     return true;
 }
 
-void domain_index_in(IrContext *ctx, const Domain *domain, const Type *type, const Dim **out_index)
-{
+void domain_index_in(IrContext *ctx, const Domain *domain, const Type *type,
+                     const Dim **out_index) {
     if (same_dims(domain, type)) {
         for (uint32_t i = 0; i < domain->rank; i++) out_index[i] = domain->index[i];
         return;
@@ -39,8 +35,7 @@ void domain_index_in(IrContext *ctx, const Domain *domain, const Type *type, con
     emit_delinear(ctx, type->rank, type->dims, position, out_index);
 }
 
-void domain_index_of(Emitter *e, const Domain *domain, NodeId id, const Dim **out_index)
-{
+void domain_index_of(ValueEmitter *e, const Domain *domain, NodeId id, const Dim **out_index) {
     const Node *node = graph_node(e->region, id);
     if (node->op != OP_permute && node->op != OP_reshape) {
         domain_index_in(e->ctx, domain, node->type, out_index);
@@ -58,8 +53,7 @@ void domain_index_of(Emitter *e, const Domain *domain, NodeId id, const Dim **ou
     }
 }
 
-void domain_store(Emitter *e, const Domain *domain, uint32_t output, bool streaming)
-{
+void domain_store(ValueEmitter *e, const Domain *domain, uint32_t output, bool streaming) {
     NodeId id = e->region->outputs.data[output].node, base = domain_base(e->region, id);
     const Dim *inner[TYPE_MAX_RANK], *outer[TYPE_MAX_RANK];
     domain_index_of(e, domain, base, inner);
@@ -67,8 +61,7 @@ void domain_store(Emitter *e, const Domain *domain, uint32_t output, bool stream
     emit_store(e, output, emit_value(e, base, inner), outer, streaming);
 }
 
-const Dim *domain_add_work(Emitter *e, const char *name, const Dim *extent)
-{
+const Dim *domain_add_work(ValueEmitter *e, const char *name, const Dim *extent) {
     if (dim_equals_int(extent, 1)) return dim_const(e->ctx, 0);
     return dim_of_symbol(e->ctx, tile_add_work(e->program, name, extent));
 }

@@ -12,8 +12,8 @@ typedef struct Domain {
     const Dim *index[TYPE_MAX_RANK];
 } Domain;
 
-/* The output's value without the permutes and reshapes that end it: the node that is computed in the
- * skeleton's domain. */
+/* The output's value without the permutes and reshapes that end it: the node that is computed in
+ * the skeleton's domain. */
 NodeId domain_base(const Graph *region, NodeId output);
 
 /* Whether tensors of `type` have as many elements as the domain. */
@@ -22,14 +22,16 @@ bool domain_fits(IrContext *ctx, const Domain *domain, const Type *type);
 /* The element of a tensor of `type` at the domain's current position in row-major order. */
 void domain_index_in(IrContext *ctx, const Domain *domain, const Type *type, const Dim **out_index);
 
-/* The index in node `id`'s own dims of the domain's current point: `id`'s base must fit the domain. */
-void domain_index_of(Emitter *e, const Domain *domain, NodeId id, const Dim **out_index);
+/* The index in node `id`'s own dims of the domain's current point: `id`'s base must fit the domain.
+ */
+void domain_index_of(ValueEmitter *e, const Domain *domain, NodeId id, const Dim **out_index);
 
-/* Emits the base of output `output` at the domain's current point and stores it where it belongs. */
-void domain_store(Emitter *e, const Domain *domain, uint32_t output, bool streaming);
+/* Emits the base of output `output` at the domain's current point and stores it where it belongs.
+ */
+void domain_store(ValueEmitter *e, const Domain *domain, uint32_t output, bool streaming);
 
 /* Adds a grid axis of `extent` points; the constant 0 when there is only one. */
-const Dim *domain_add_work(Emitter *e, const char *name, const Dim *extent);
+const Dim *domain_add_work(ValueEmitter *e, const char *name, const Dim *extent);
 
 /* The product of dims[from..to-1]. */
 const Dim *domain_extent(IrContext *ctx, const Dim *const *dims, uint32_t from, uint32_t to);

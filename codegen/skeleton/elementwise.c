@@ -1,8 +1,7 @@
 /* Elementwise kernels: every output element by itself, in the first output's order. */
 #include "codegen/skeleton/pointwise.h"
 
-static void store_outputs(Emitter *e, const Domain *domain, const SkeletonRequest *request)
-{
+static void store_outputs(ValueEmitter *e, const Domain *domain, const SkeletonRequest *request) {
     for (uint32_t i = 0; i < e->region->outputs.count; i++) {
         NodeId id = e->region->outputs.data[i].node;
         const Type *type = graph_type(e->region, id);
@@ -14,8 +13,7 @@ static void store_outputs(Emitter *e, const Domain *domain, const SkeletonReques
     }
 }
 
-TileProgram *skeleton_build_elementwise(const SkeletonRequest *request, const char **out_why)
-{
+TileProgram *skeleton_build_elementwise(const SkeletonRequest *request, const char **out_why) {
     const Graph *g = request->region;
     return pointwise_build(request, graph_type(g, g->outputs.data[0].node), store_outputs, out_why);
 }

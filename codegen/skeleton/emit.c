@@ -6,10 +6,11 @@
 #include <math.h>
 #include <stdarg.h>
 
-/* ---- setting up -------------------------------------------------------------------------------- */
+/* ---- setting up --------------------------------------------------------------------------------
+ */
 
-static void add_view(Emitter *e, const char *prefix, uint32_t number, const Type *type, bool written)
-{
+static void add_view(ValueEmitter *e, const char *prefix, uint32_t number, const Type *type,
+                     bool written) {
     TileView view = {.name = str_format(e->arena, "%s%u", prefix, number),
                      .space = SPACE_global,
                      .dtype = type->dtype,
@@ -23,10 +24,9 @@ static void add_view(Emitter *e, const char *prefix, uint32_t number, const Type
 
 static bool is_narrow(DType dtype) { return dtype_compute(dtype) != dtype; }
 
-/* A node is pinned to its dtype when the user wrote the rounding, when a discontinuous op reads it, or when it
- * is stored and also used (all uses then read what was stored). */
-static void find_rounded(Emitter *e, bool round_everywhere)
-{
+/* A node is pinned to its dtype when the user wrote the rounding, when a discontinuous op reads it,
+ * or when it is stored and also used (all uses then read what was stored). */
+static void find_rounded(ValueEmitter *e, bool round_everywhere) {
     const Graph *g = e->region;
     e->rounded = NEW_ARRAY(e->arena, bool, g->nodes.count);
     uint32_t *uses = graph_count_uses(g, e->arena);
@@ -45,10 +45,9 @@ static void find_rounded(Emitter *e, bool round_everywhere)
         if (uses[g->outputs.data[i].node] > 1) e->rounded[g->outputs.data[i].node] = true;
 }
 
-void emit_init(Emitter *e, IrContext *ctx, Arena *arena, const Graph *region, TileState state,
-               Str name, bool round_everywhere)
-{
-    *e = (Emitter){.ctx = ctx, .arena = arena, .region = region};
+void emit_init(ValueEmitter *e, IrContext *ctx, Arena *arena, const Graph *region, TileState state,
+               Str name, bool round_everywhere) {
+    *e = (ValueEmitter){.ctx = ctx, .arena = arena, .region = region};
     e->program = tile_program_new(ctx, arena, name, state);
     e->b = tile_builder(e->program);
     for (uint32_t i = 0; i < region->inputs.count; i++)
@@ -59,8 +58,7 @@ void emit_init(Emitter *e, IrContext *ctx, Arena *arena, const Graph *region, Ti
     find_rounded(e, round_everywhere);
 }
 
-TileId emit_fail(Emitter *e, const char *format, ...)
-{
+TileId emit_fail(ValueEmitter *e, const char *format, ...) {
     if (e->error != NULL) return TILE_none;
     va_list args;
     va_start(args, format);
@@ -71,29 +69,26 @@ TileId emit_fail(Emitter *e, const char *format, ...)
     return TILE_none;
 }
 
-const Dim *emit_axis(Emitter *e, uint32_t axis)
-{
+const Dim *emit_axis(ValueEmitter *e, uint32_t axis) {
     return dim_of_symbol(e->ctx, tile_axis_symbol(e->program, axis, e->shape.extents[axis]));
 }
 
-TileType emit_type(const Emitter *e, DType dtype)
-{
+TileType emit_type(const ValueEmitter *e, DType dtype) {
     return tile_type(dtype, e->shape.rank, e->shape.extents, e->shape.lanes);
 }
 
-void emit_set_shape(Emitter *e, TileShape shape) { e->shape = shape; }
+void emit_set_shape(ValueEmitter *e, TileShape shape) { e->shape = shape; }
 
-/* ---- index arithmetic ----------------------------------------------------------------------------- */
+/* ---- index arithmetic
+ * ----------------------------------------------------------------------------- */
 
 /* A divisor that cannot be 0: where the dim is 0 there is no element and no index is ever used. */
-static const Dim *divisor_of(IrContext *ctx, const Dim *dim)
-{
+static const Dim *divisor_of(IrContext *ctx, const Dim *dim) {
     return dim->lo > 0 ? dim : dim_max(ctx, dim, dim_const(ctx, 1));
 }
 
 const Dim *emit_linear(IrContext *ctx, uint32_t rank, const Dim *const *dims,
-                       const Dim *const *index)
-{
+                       const Dim *const *index) {
     const Dim *position = dim_const(ctx, 0);
     for (uint32_t i = 0; i < rank; i++)
         position = dim_add(ctx, dim_mul(ctx, position, dims[i]), index[i]);
@@ -101,8 +96,7 @@ const Dim *emit_linear(IrContext *ctx, uint32_t rank, const Dim *const *dims,
 }
 
 void emit_delinear(IrContext *ctx, uint32_t rank, const Dim *const *dims, const Dim *position,
-                   const Dim **out_index)
-{
+                   const Dim **out_index) {
     for (uint32_t i = rank; i-- > 0;) {
         const Dim *d = divisor_of(ctx, dims[i]);
         out_index[i] = i == 0 ? position : dim_mod(ctx, position, d);
@@ -110,10 +104,10 @@ void emit_delinear(IrContext *ctx, uint32_t rank, const Dim *const *dims, const 
     }
 }
 
-/* ---- guards, scopes, provisions ----------------------------------------------------------------------- */
+/* ---- guards, scopes, provisions
+ * ----------------------------------------------------------------------- */
 
-void emit_push_guard(Emitter *e, const Dim *value, const Dim *lo, const Dim *hi)
-{
+void emit_push_guard(ValueEmitter *e, const Dim *value, const Dim *lo, const Dim *hi) {
     if (dim_proves_le(e->ctx, lo, value) && dim_proves_lt(e->ctx, value, hi)) return;
     for (size_t i = 0; i < e->guards.count; i++) {
         const TileGuard *g = &e->guards.data[i];
@@ -122,45 +116,41 @@ void emit_push_guard(Emitter *e, const Dim *value, const Dim *lo, const Dim *hi)
     vec_push(e->arena, &e->guards, (TileGuard){value, lo, hi});
 }
 
-size_t emit_guard_mark(const Emitter *e) { return e->guards.count; }
+size_t emit_guard_mark(const ValueEmitter *e) { return e->guards.count; }
 
-void emit_pop_guards(Emitter *e, size_t mark) { e->guards.count = mark; }
+void emit_pop_guards(ValueEmitter *e, size_t mark) { e->guards.count = mark; }
 
-TileId emit_test(Emitter *e, size_t mark)
-{
+TileId emit_test(ValueEmitter *e, size_t mark) {
     if (e->guards.count == mark) return TILE_none;
     return tile_test(&e->b, emit_type(e, DT_bool), e->guards.data + mark,
                      (uint32_t)(e->guards.count - mark));
 }
 
-size_t emit_scope(const Emitter *e) { return e->memo.count; }
+size_t emit_scope(const ValueEmitter *e) { return e->memo.count; }
 
-void emit_end_scope(Emitter *e, size_t mark) { e->memo.count = mark; }
+void emit_end_scope(ValueEmitter *e, size_t mark) { e->memo.count = mark; }
 
-void emit_provide(Emitter *e, const Provision *provision)
-{
+void emit_provide(ValueEmitter *e, const Provision *provision) {
     vec_push(e->arena, &e->provisions, *provision);
 }
 
-EmitLoop emit_begin_for(Emitter *e, const char *name, const Dim *from, const Dim *to,
-                        const TileId *initial, uint32_t count)
-{
+EmitLoop emit_begin_for(ValueEmitter *e, const char *name, const Dim *from, const Dim *to,
+                        const TileId *initial, uint32_t count) {
     EmitLoop loop = {.scope = emit_scope(e)};
     loop.loop = tile_begin_for(&e->b, name, from, to, 1, initial, count);
     loop.variable = dim_of_symbol(e->ctx, loop.loop->variable);
     return loop;
 }
 
-TileId emit_end_for(Emitter *e, EmitLoop loop, const TileId *yields)
-{
+TileId emit_end_for(ValueEmitter *e, EmitLoop loop, const TileId *yields) {
     emit_end_scope(e, loop.scope);
     return tile_end_for(&e->b, loop.loop, yields);
 }
 
-/* ---- remembering ------------------------------------------------------------------------------------------ */
+/* ---- remembering
+ * ------------------------------------------------------------------------------------------ */
 
-static uint64_t context_hash(const Emitter *e)
-{
+static uint64_t context_hash(const ValueEmitter *e) {
     uint64_t hash = hash_word(e->shape.rank, e->shape.lanes);
     for (uint32_t i = 0; i < e->shape.rank; i++) hash = hash_word(hash, e->shape.extents[i]->id);
     for (size_t i = 0; i < e->guards.count; i++) {
@@ -170,61 +160,58 @@ static uint64_t context_hash(const Emitter *e)
     return hash;
 }
 
-static bool same_index(const Dim *const *a, const Dim *const *b, uint32_t rank)
-{
+static bool same_index(const Dim *const *a, const Dim *const *b, uint32_t rank) {
     for (uint32_t i = 0; i < rank; i++)
         if (a[i] != b[i]) return false;
     return true;
 }
 
-static TileId recall(const Emitter *e, NodeId node, const Dim *const *index, uint32_t rank,
-                     uint64_t context)
-{
+static TileId recall(const ValueEmitter *e, NodeId node, const Dim *const *index, uint32_t rank,
+                     uint64_t context) {
     for (size_t i = e->memo.count; i-- > 0;) {
         const MemoEntry *entry = &e->memo.data[i];
-        if (entry->node == node && entry->context == context && same_index(entry->index, index, rank))
+        if (entry->node == node && entry->context == context &&
+            same_index(entry->index, index, rank))
             return entry->value;
     }
     return TILE_none;
 }
 
-static void remember(Emitter *e, NodeId node, const Dim *const *index, uint32_t rank,
-                     uint64_t context, TileId value)
-{
+static void remember(ValueEmitter *e, NodeId node, const Dim *const *index, uint32_t rank,
+                     uint64_t context, TileId value) {
     MemoEntry entry = {.node = node, .context = context, .value = value};
     for (uint32_t i = 0; i < rank; i++) entry.index[i] = index[i];
     vec_push(e->arena, &e->memo, entry);
 }
 
-/* ---- values ----------------------------------------------------------------------------------------------- */
+/* ---- values
+ * -----------------------------------------------------------------------------------------------
+ */
 
-TileId emit_number(Emitter *e, DType dtype, double number)
-{
+TileId emit_number(ValueEmitter *e, DType dtype, double number) {
     DType compute = dtype_compute(dtype);
     TileType type = emit_type(e, compute);
     return dtype_is_float(compute) ? tile_const(&e->b, type, number)
                                    : tile_const_int(&e->b, type, (int64_t)number);
 }
 
-static int64_t integer_limit(DType dtype, bool greatest)
-{
+static int64_t integer_limit(DType dtype, bool greatest) {
     uint32_t bits = dtype == DT_bool ? 1 : dtype_info(dtype)->bits;
     if (!dtype_is_signed(dtype)) return greatest ? (int64_t)(UINT64_MAX >> (64 - bits)) : 0;
     int64_t most = (int64_t)(UINT64_MAX >> (65 - bits));
     return greatest ? most : -most - 1;
 }
 
-TileId emit_identity(Emitter *e, DType dtype, Op op)
-{
+TileId emit_identity(ValueEmitter *e, DType dtype, Op op) {
     if (op == OP_add || op == OP_mul) return emit_number(e, dtype, op == OP_mul);
     bool greatest = op == OP_min;
     if (dtype_is_float(dtype)) return emit_number(e, dtype, greatest ? INFINITY : -INFINITY);
-    return tile_const_int(&e->b, emit_type(e, dtype_compute(dtype)), integer_limit(dtype, greatest));
+    return tile_const_int(&e->b, emit_type(e, dtype_compute(dtype)),
+                          integer_limit(dtype, greatest));
 }
 
 /* One number in memory form as a constant tile. */
-static TileId emit_constant(Emitter *e, const Node *node)
-{
+static TileId emit_constant(ValueEmitter *e, const Node *node) {
     int64_t count;
     if (!type_is_static(node->type, &count) || count != 1)
         return emit_fail(e, "a constant of several elements must be an operand");
@@ -232,18 +219,17 @@ static TileId emit_constant(Emitter *e, const Node *node)
     DType dtype = node->type->dtype;
     Tensor tensor = {.dtype = dtype, .data = (void *)(uintptr_t)blob->bytes};
     DType compute = dtype_compute(dtype);
-    if (dtype_is_float(dtype)) return tile_const(&e->b, emit_type(e, compute), tensor_get(&tensor, 0));
+    if (dtype_is_float(dtype))
+        return tile_const(&e->b, emit_type(e, compute), tensor_get(&tensor, 0));
     return tile_const_int(&e->b, emit_type(e, compute), tensor_get_int(&tensor, 0));
 }
 
-static TileId cast_to(TileBuilder *b, TileId value, DType to)
-{
+static TileId cast_to(TileBuilder *b, TileId value, DType to) {
     return tile_value_type(b->program, value)->dtype == to ? value : tile_cast(b, value, to);
 }
 
 /* Whether a subscript is more than one vector access: for the choice of the vector axis. */
-static void count_access(Emitter *e, uint32_t view, const Dim *const *subscripts)
-{
+static void count_access(ValueEmitter *e, uint32_t view, const Dim *const *subscripts) {
     if (e->shape.rank == 0 || e->shape.lanes <= 1) return;
     const TileView *v = &e->program->views.data[view];
     const Dim *position = emit_linear(e->ctx, v->rank, v->dims, subscripts);
@@ -255,9 +241,10 @@ static void count_access(Emitter *e, uint32_t view, const Dim *const *subscripts
         e->slow_accesses++;
 }
 
-/* Takes gathered symbols out of the subscripts into `at` tiles: each may occur in one subscript, affinely. */
-static bool split_dynamic(Emitter *e, uint32_t rank, const Dim **subscripts, TileId *at, bool *out_any)
-{
+/* Takes gathered symbols out of the subscripts into `at` tiles: each may occur in one subscript,
+ * affinely. */
+static bool split_dynamic(ValueEmitter *e, uint32_t rank, const Dim **subscripts, TileId *at,
+                          bool *out_any) {
     for (uint32_t i = 0; i < rank; i++) at[i] = TILE_none;
     for (size_t d = 0; d < e->dynamics.count; d++) {
         const DynamicIndex *dynamic = &e->dynamics.data[d];
@@ -275,24 +262,25 @@ static bool split_dynamic(Emitter *e, uint32_t rank, const Dim **subscripts, Til
     return true;
 }
 
-static TileId emit_load(Emitter *e, uint32_t view, DType dtype, const Dim *const *index, uint32_t rank)
-{
+static TileId emit_load(ValueEmitter *e, uint32_t view, DType dtype, const Dim *const *index,
+                        uint32_t rank) {
     const Dim *subscripts[TYPE_MAX_RANK];
     TileId at[TYPE_MAX_RANK];
     bool any = false;
     for (uint32_t i = 0; i < rank; i++) subscripts[i] = index[i];
     if (!split_dynamic(e, rank, subscripts, at, &any))
         return emit_fail(e, "a gathered index is transformed before it is used");
-    if (any) e->slow_accesses++;
-    else count_access(e, view, subscripts);
+    if (any)
+        e->slow_accesses++;
+    else
+        count_access(e, view, subscripts);
     TileId value = tile_load(&e->b, emit_type(e, dtype), view, subscripts, any ? at : NULL,
                              e->guards.data, (uint32_t)e->guards.count, 0);
     return cast_to(&e->b, value, dtype_compute(dtype));
 }
 
 /* A Dim over index variables as an i64 tile. */
-static TileId emit_index(Emitter *e, const Dim *value)
-{
+static TileId emit_index(ValueEmitter *e, const Dim *value) {
     for (size_t d = 0; d < e->dynamics.count; d++) {
         if (!dim_mentions(value, e->dynamics.data[d].symbol)) continue;
         if (value == dim_of_symbol(e->ctx, e->dynamics.data[d].symbol))
@@ -302,27 +290,22 @@ static TileId emit_index(Emitter *e, const Dim *value)
     return tile_index(&e->b, emit_type(e, DT_i64), value);
 }
 
-static TileId emit_leaf(Emitter *e, const Node *node, const Dim *const *index)
-{
+static TileId emit_leaf(ValueEmitter *e, const Node *node, const Dim *const *index) {
     switch (node->op) {
     case OP_input:
         return emit_load(e, (uint32_t)node_attr(node, "index").i, node->type->dtype, index,
                          node->type->rank);
-    case OP_const:
-        return emit_constant(e, node);
+    case OP_const: return emit_constant(e, node);
     case OP_iota: {
         TileId value = emit_index(e, index[node_attr(node, "axis").i]);
         return value == TILE_none ? value : cast_to(&e->b, value, dtype_compute(node->type->dtype));
     }
-    case OP_dim:
-        return emit_index(e, node_attr(node, "value").dim);
-    default:
-        return emit_fail(e, "%s cannot stand inside a kernel", op_info(node->op)->name);
+    case OP_dim: return emit_index(e, node_attr(node, "value").dim);
+    default: return emit_fail(e, "%s cannot stand inside a kernel", op_info(node->op)->name);
     }
 }
 
-static TileId emit_elementwise(Emitter *e, const Node *node, const Dim *const *index)
-{
+static TileId emit_elementwise(ValueEmitter *e, const Node *node, const Dim *const *index) {
     TileId args[3];
     for (uint32_t i = 0; i < node->arg_count; i++) {
         args[i] = emit_value(e, node->args[i], index);
@@ -333,23 +316,20 @@ static TileId emit_elementwise(Emitter *e, const Node *node, const Dim *const *i
 }
 
 /* The value of `inner` where the guards pushed since `mark` hold, `other` elsewhere. */
-static TileId choose(Emitter *e, size_t mark, TileId inner, TileId other)
-{
+static TileId choose(ValueEmitter *e, size_t mark, TileId inner, TileId other) {
     TileId test = emit_test(e, mark);
     emit_pop_guards(e, mark);
     if (test == TILE_none) return inner;
     return tile_map(&e->b, OP_select, (TileId[]){test, inner, other}, 3);
 }
 
-static bool mentions_dynamic(const Emitter *e, const Dim *value)
-{
+static bool mentions_dynamic(const ValueEmitter *e, const Dim *value) {
     for (size_t d = 0; d < e->dynamics.count; d++)
         if (dim_mentions(value, e->dynamics.data[d].symbol)) return true;
     return false;
 }
 
-static TileId emit_pad(Emitter *e, const Node *node, const Dim *const *index)
-{
+static TileId emit_pad(ValueEmitter *e, const Node *node, const Dim *const *index) {
     const Type *inner_type = graph_type(e->region, node->args[0]);
     const DimList *lo = node_attr(node, "lo").dims;
     TileId fill = emit_value(e, node->args[1], NULL);
@@ -367,8 +347,7 @@ static TileId emit_pad(Emitter *e, const Node *node, const Dim *const *index)
 }
 
 /* Operands from the last to the first: each is chosen where the index lies before its end. */
-static TileId emit_concat(Emitter *e, const Node *node, const Dim *const *index)
-{
+static TileId emit_concat(ValueEmitter *e, const Node *node, const Dim *const *index) {
     int64_t axis = node_attr(node, "axis").i;
     if (mentions_dynamic(e, index[axis])) return emit_fail(e, "a concatenation is gathered from");
     const Dim *inner[TYPE_MAX_RANK];
@@ -393,8 +372,8 @@ static TileId emit_concat(Emitter *e, const Node *node, const Dim *const *index)
 }
 
 /* Movement with a single operand: where element `index` of the result comes from. */
-static void operand_index(Emitter *e, const Node *node, const Dim *const *index, const Dim **inner)
-{
+static void operand_index(ValueEmitter *e, const Node *node, const Dim *const *index,
+                          const Dim **inner) {
     const Type *type = graph_type(e->region, node->args[0]);
     switch (node->op) {
     case OP_reshape:
@@ -429,11 +408,11 @@ static void operand_index(Emitter *e, const Node *node, const Dim *const *index,
 }
 
 /* x[…, i[…], …]: the index is read, made safe, and stands as a symbol in x's index. */
-static TileId emit_gather(Emitter *e, const Node *node, const Dim *const *index)
-{
+static TileId emit_gather(ValueEmitter *e, const Node *node, const Dim *const *index) {
     const Type *table = graph_type(e->region, node->args[0]);
     const Type *indices = graph_type(e->region, node->args[1]);
-    uint32_t axis = (uint32_t)node_attr(node, "axis").i, batch = (uint32_t)node_attr(node, "batch").i;
+    uint32_t axis = (uint32_t)node_attr(node, "axis").i,
+             batch = (uint32_t)node_attr(node, "batch").i;
     uint32_t middle = indices->rank - batch;
     const Dim *where[TYPE_MAX_RANK], *inner[TYPE_MAX_RANK];
     for (uint32_t i = 0; i < indices->rank; i++)
@@ -446,7 +425,9 @@ static TileId emit_gather(Emitter *e, const Node *node, const Dim *const *index)
                                              table->dims[axis]->hi - 1, 0, table->dims[axis]);
     vec_push(e->arena, &e->dynamics, (DynamicIndex){symbol, safe});
     for (uint32_t i = 0; i < table->rank; i++)
-        inner[i] = i < axis ? index[i] : i == axis ? dim_of_symbol(e->ctx, symbol) : index[i - 1 + middle];
+        inner[i] = i < axis    ? index[i]
+                   : i == axis ? dim_of_symbol(e->ctx, symbol)
+                               : index[i - 1 + middle];
     size_t mark = emit_guard_mark(e);
     emit_push_guard(e, dim_const(e->ctx, 0), dim_const(e->ctx, 0), table->dims[axis]);
     TileId value = emit_value(e, node->args[0], inner);
@@ -455,8 +436,7 @@ static TileId emit_gather(Emitter *e, const Node *node, const Dim *const *index)
     return value;
 }
 
-static TileId emit_random(Emitter *e, const Node *node, const Dim *const *index)
-{
+static TileId emit_random(ValueEmitter *e, const Node *node, const Dim *const *index) {
     TileId key = emit_value(e, node->args[0], NULL);
     const Dim *counter = emit_linear(e->ctx, node->type->rank, node->type->dims, index);
     TileId count = emit_index(e, counter);
@@ -465,8 +445,7 @@ static TileId emit_random(Emitter *e, const Node *node, const Dim *const *index)
 }
 
 /* A smaller value along the leading axes that it lacks. */
-static TileId emit_broadcast(Emitter *e, TileId value)
-{
+static TileId emit_broadcast(ValueEmitter *e, TileId value) {
     const TileType *type = tile_value_type(e->program, value);
     if (type->rank == e->shape.rank) return value;
     uint32_t axes[TILE_MAX_RANK];
@@ -474,8 +453,7 @@ static TileId emit_broadcast(Emitter *e, TileId value)
     return tile_move(&e->b, emit_type(e, type->dtype), value, axes);
 }
 
-static TileId emit_provided(Emitter *e, const Provision *p, const Dim *const *index)
-{
+static TileId emit_provided(ValueEmitter *e, const Provision *p, const Dim *const *index) {
     if (p->value != TILE_none) return emit_broadcast(e, p->value);
     const Type *type = graph_type(e->region, p->node);
     const Dim *position = dim_const(e->ctx, 0);
@@ -488,8 +466,8 @@ static TileId emit_provided(Emitter *e, const Provision *p, const Dim *const *in
     return cast_to(&e->b, value, dtype_compute(type->dtype));
 }
 
-static const Provision *find_provision(const Emitter *e, NodeId node, const Dim *const *index)
-{
+static const Provision *find_provision(const ValueEmitter *e, NodeId node,
+                                       const Dim *const *index) {
     uint32_t rank = graph_type(e->region, node)->rank;
     for (size_t i = e->provisions.count; i-- > 0;) {
         const Provision *p = &e->provisions.data[i];
@@ -502,14 +480,12 @@ static const Provision *find_provision(const Emitter *e, NodeId node, const Dim 
     return NULL;
 }
 
-static TileId emit_op(Emitter *e, NodeId id, const Dim *const *index)
-{
+static TileId emit_op(ValueEmitter *e, NodeId id, const Dim *const *index) {
     const Node *node = graph_node(e->region, id);
     const Dim *inner[TYPE_MAX_RANK];
     if (op_is_elementwise(node->op)) return emit_elementwise(e, node, index);
     switch (op_info(node->op)->class) {
-    case CLASS_LEAF:
-        return emit_leaf(e, node, index);
+    case CLASS_LEAF: return emit_leaf(e, node, index);
     case CLASS_RESHAPE:
     case CLASS_PERMUTE:
     case CLASS_BROADCAST:
@@ -517,14 +493,10 @@ static TileId emit_op(Emitter *e, NodeId id, const Dim *const *index)
     case CLASS_REVERSE:
         operand_index(e, node, index, inner);
         return emit_value(e, node->args[0], inner);
-    case CLASS_PAD:
-        return emit_pad(e, node, index);
-    case CLASS_CONCAT:
-        return emit_concat(e, node, index);
-    case CLASS_GATHER:
-        return emit_gather(e, node, index);
-    case CLASS_RANDOM:
-        return emit_random(e, node, index);
+    case CLASS_PAD: return emit_pad(e, node, index);
+    case CLASS_CONCAT: return emit_concat(e, node, index);
+    case CLASS_GATHER: return emit_gather(e, node, index);
+    case CLASS_RANDOM: return emit_random(e, node, index);
     default:
         return emit_fail(e, "%s is needed at an index that the kernel does not compute it at",
                          op_info(node->op)->name);
@@ -532,33 +504,31 @@ static TileId emit_op(Emitter *e, NodeId id, const Dim *const *index)
 }
 
 /* Rounds to the node's dtype where that is pinned; loads and movement are exact already. */
-TileId emit_pin(Emitter *e, NodeId id, TileId value)
-{
+TileId emit_pin(ValueEmitter *e, NodeId id, TileId value) {
     const Node *node = graph_node(e->region, id);
     DType dtype = node->type->dtype;
-    bool exact = op_info(node->op)->class == CLASS_LEAF || (op_info(node->op)->flags & FLAG_movement);
+    bool exact =
+        op_info(node->op)->class == CLASS_LEAF || (op_info(node->op)->flags & FLAG_movement);
     if (!e->rounded[id] || !is_narrow(dtype) || exact || node->op == OP_gather) return value;
     return tile_cast(&e->b, tile_cast(&e->b, value, dtype), dtype_compute(dtype));
 }
 
-TileId emit_value(Emitter *e, NodeId id, const Dim *const *index)
-{
+TileId emit_value(ValueEmitter *e, NodeId id, const Dim *const *index) {
     if (e->error != NULL) return TILE_none;
     uint32_t rank = graph_type(e->region, id)->rank;
     uint64_t context = context_hash(e);
     TileId value = recall(e, id, index, rank, context);
     if (value != TILE_none) return value;
     const Provision *provision = find_provision(e, id, index);
-    value = provision != NULL ? emit_provided(e, provision, index)
-                              : emit_op(e, id, index);
+    value = provision != NULL ? emit_provided(e, provision, index) : emit_op(e, id, index);
     if (value == TILE_none) return value;
     if (provision == NULL) value = emit_pin(e, id, value);
     remember(e, id, index, rank, context, value);
     return value;
 }
 
-void emit_store(Emitter *e, uint32_t output, TileId value, const Dim *const *index, bool streaming)
-{
+void emit_store(ValueEmitter *e, uint32_t output, TileId value, const Dim *const *index,
+                bool streaming) {
     if (value == TILE_none || e->error != NULL) return;
     const Type *type = graph_type(e->region, e->region->outputs.data[output].node);
     uint32_t view = e->output_view + output;

@@ -1,13 +1,14 @@
 /* The emitter: writes the value of any node of a region, at any index, as tile instructions.
  *
- * An index is one Dim per axis of the node, over grid and loop variables and the tile axes. Movement ops
- * cost nothing: they rewrite the index (reshape by division, pad by a guard, concat by a choice) and go on
- * with their operand, so that a load is reached whose subscripts are the composed access map. Elementwise
- * ops emit their operands at the same index. Ops that accumulate (reduce, contract, …) are computed by the
- * skeleton first and *provided* to the emitter.
+ * An index is one Dim per axis of the node, over grid and loop variables and the tile axes.
+ * Movement ops cost nothing: they rewrite the index (reshape by division, pad by a guard, concat by
+ * a choice) and go on with their operand, so that a load is reached whose subscripts are the
+ * composed access map. Elementwise ops emit their operands at the same index. Ops that accumulate
+ * (reduce, contract, …) are computed by the skeleton first and *provided* to the emitter.
  *
- * Values are in compute form (dtype_compute of the node's dtype); a 16-bit or 8-bit float is rounded where the
- * numeric contract pins it: user casts, operands of discontinuous ops, values that are also stored.
+ * Values are in compute form (dtype_compute of the node's dtype); a 16-bit or 8-bit float is
+ * rounded where the numeric contract pins it: user casts, operands of discontinuous ops, values
+ * that are also stored.
  */
 #ifndef TCC_CODEGEN_SKELETON_EMIT_H
 #define TCC_CODEGEN_SKELETON_EMIT_H
@@ -22,13 +23,14 @@ typedef struct TileShape {
     uint32_t lanes;
 } TileShape;
 
-/* A node whose value the skeleton has computed. It holds for indices whose i-th component is exactly
- * index[i]; a NULL component is free, and the free ones, linearised by the node's dims, subscript `view`. */
+/* A node whose value the skeleton has computed. It holds for indices whose i-th component is
+ * exactly index[i]; a NULL component is free, and the free ones, linearised by the node's dims,
+ * subscript `view`. */
 typedef struct Provision {
     NodeId node;
     const Dim *index[TYPE_MAX_RANK];
-    TileId value;     /* of the current or of a smaller rank (broadcast from the right), or TILE_none */
-    uint32_t view;    /* when value is TILE_none: scratch that holds the node's row */
+    TileId value; /* of the current or of a smaller rank (broadcast from the right), or TILE_none */
+    uint32_t view; /* when value is TILE_none: scratch that holds the node's row */
 } Provision;
 
 typedef struct MemoEntry {
@@ -44,62 +46,63 @@ typedef struct DynamicIndex {
     TileId value;
 } DynamicIndex;
 
-typedef struct Emitter {
+typedef struct ValueEmitter {
     IrContext *ctx;
     Arena *arena;
     const Graph *region;
     TileProgram *program;
     TileBuilder b;
     TileShape shape;
-    uint32_t output_view;   /* view of output 0; inputs are views 0…, outputs follow */
-    bool *rounded;          /* by node: its value is pinned to its dtype */
+    uint32_t output_view; /* view of output 0; inputs are views 0…, outputs follow */
+    bool *rounded;        /* by node: its value is pinned to its dtype */
     VEC(TileGuard) guards;
     VEC(Provision) provisions;
     VEC(MemoEntry) memo;
     VEC(DynamicIndex) dynamics;
     uint32_t slow_accesses; /* loads and stores that are not one vector access a register */
     const char *error;      /* the first reason why the region cannot be emitted so; NULL so far */
-} Emitter;
+} ValueEmitter;
 
 /* Starts a program for `region`: declares its inputs as views 0…, its outputs after them. */
-void emit_init(Emitter *e, IrContext *ctx, Arena *arena, const Graph *region, TileState state,
+void emit_init(ValueEmitter *e, IrContext *ctx, Arena *arena, const Graph *region, TileState state,
                Str name, bool round_everywhere);
 
 /* Records why the region cannot be emitted; the first reason is kept. Returns TILE_none. */
-TileId emit_fail(Emitter *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+TileId emit_fail(ValueEmitter *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The $axis of the current shape as a Dim. */
-const Dim *emit_axis(Emitter *e, uint32_t axis);
-TileType emit_type(const Emitter *e, DType dtype);
-void emit_set_shape(Emitter *e, TileShape shape);
+const Dim *emit_axis(ValueEmitter *e, uint32_t axis);
+TileType emit_type(const ValueEmitter *e, DType dtype);
+void emit_set_shape(ValueEmitter *e, TileShape shape);
 
 /* The value of `node` at `index`, in the current shape; TILE_none once e->error is set. */
-TileId emit_value(Emitter *e, NodeId node, const Dim *const *index);
+TileId emit_value(ValueEmitter *e, NodeId node, const Dim *const *index);
 
 /* `value`, computed by a skeleton for `node`, rounded to its dtype where that is pinned. */
-TileId emit_pin(Emitter *e, NodeId node, TileId value);
+TileId emit_pin(ValueEmitter *e, NodeId node, TileId value);
 
 /* Stores output number `output` at `index` under the current guards. */
-void emit_store(Emitter *e, uint32_t output, TileId value, const Dim *const *index, bool streaming);
+void emit_store(ValueEmitter *e, uint32_t output, TileId value, const Dim *const *index,
+                bool streaming);
 
 /* A constant of the current shape. */
-TileId emit_number(Emitter *e, DType dtype, double number);
+TileId emit_number(ValueEmitter *e, DType dtype, double number);
 /* The neutral element of add, mul, max or min in compute form of dtype. */
-TileId emit_identity(Emitter *e, DType dtype, Op op);
+TileId emit_identity(ValueEmitter *e, DType dtype, Op op);
 
 /* Guards hold for all that is emitted until they are popped; one that is proved is not pushed. */
-void emit_push_guard(Emitter *e, const Dim *value, const Dim *lo, const Dim *hi);
-size_t emit_guard_mark(const Emitter *e);
-void emit_pop_guards(Emitter *e, size_t mark);
+void emit_push_guard(ValueEmitter *e, const Dim *value, const Dim *lo, const Dim *hi);
+size_t emit_guard_mark(const ValueEmitter *e);
+void emit_pop_guards(ValueEmitter *e, size_t mark);
 /* Whether the current guards hold, as a bool tile; TILE_none when there are none since `mark`. */
-TileId emit_test(Emitter *e, size_t mark);
+TileId emit_test(ValueEmitter *e, size_t mark);
 
 /* Values remembered since a mark are forgotten when the block they were emitted in ends. */
-size_t emit_scope(const Emitter *e);
-void emit_end_scope(Emitter *e, size_t mark);
+size_t emit_scope(const ValueEmitter *e);
+void emit_end_scope(ValueEmitter *e, size_t mark);
 
 /* Provisions are dropped with emit_unprovide(mark) likewise. */
-void emit_provide(Emitter *e, const Provision *provision);
+void emit_provide(ValueEmitter *e, const Provision *provision);
 
 /* Loops of a skeleton: tile_begin_for and tile_end_for with the scope of remembered values. */
 typedef struct EmitLoop {
@@ -107,9 +110,9 @@ typedef struct EmitLoop {
     size_t scope;
     const Dim *variable;
 } EmitLoop;
-EmitLoop emit_begin_for(Emitter *e, const char *name, const Dim *from, const Dim *to,
+EmitLoop emit_begin_for(ValueEmitter *e, const char *name, const Dim *from, const Dim *to,
                         const TileId *initial, uint32_t count);
-TileId emit_end_for(Emitter *e, EmitLoop loop, const TileId *yields);
+TileId emit_end_for(ValueEmitter *e, EmitLoop loop, const TileId *yields);
 
 /* Index arithmetic: row-major position of `index` in `dims`, and back. */
 const Dim *emit_linear(IrContext *ctx, uint32_t rank, const Dim *const *dims,

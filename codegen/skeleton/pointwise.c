@@ -1,7 +1,7 @@
-/* The trailing axes of the domain from `split` on are merged into one position that vectors run along; the
- * axes before them are grid axes. Merging all (split 0) makes the longest runs, but a broadcast operand may
- * then lose its contiguous access; so every split is built, and the one with the fewest slow accesses is
- * kept. A grid point is `grain` positions of a run:
+/* The trailing axes of the domain from `split` on are merged into one position that vectors run
+ * along; the axes before them are grid axes. Merging all (split 0) makes the longest runs, but a
+ * broadcast operand may then lose its contiguous access; so every split is built, and the one with
+ * the fewest slow accesses is kept. A grid point is `grain` positions of a run:
  *
  *     work %i in [leading], %p in [ceil(N / G)] {
  *       for %j in %p·G/L .. min((%p + 1)·G/L, N // L) { positions L·%j + $0 }
@@ -12,15 +12,14 @@
 typedef struct Pointwise {
     const SkeletonRequest *request;
     PointBody *body;
-    Emitter e;
+    ValueEmitter e;
     Domain domain;
     uint32_t split;
     const Dim *length; /* of the merged axes */
 } Pointwise;
 
 static void init(Pointwise *s, const SkeletonRequest *request, const Type *type, PointBody *body,
-                 uint32_t split)
-{
+                 uint32_t split) {
     *s = (Pointwise){.request = request, .body = body, .split = split};
     emit_init(&s->e, request->ctx, request->arena, request->region, request->state, request->name,
               request->round_everywhere);
@@ -31,8 +30,7 @@ static void init(Pointwise *s, const SkeletonRequest *request, const Type *type,
         s->domain.index[i] = domain_add_work(&s->e, "i", type->dims[i]);
 }
 
-static void emit_at(Pointwise *s, const Dim *position)
-{
+static void emit_at(Pointwise *s, const Dim *position) {
     emit_delinear(s->e.ctx, s->domain.rank - s->split, s->domain.dims + s->split, position,
                   s->domain.index + s->split);
     size_t provided = s->e.provisions.count;
@@ -40,16 +38,14 @@ static void emit_at(Pointwise *s, const Dim *position)
     s->e.provisions.count = provided;
 }
 
-static void build_free(Pointwise *s)
-{
+static void build_free(Pointwise *s) {
     emit_set_shape(&s->e, (TileShape){.rank = 1, .extents = {s->length}});
     emit_at(s, emit_axis(&s->e, 0));
 }
 
 /* The positions from `rest` on, fewer than a vector, by the grid point that they belong to. */
-static void build_tail(Pointwise *s, const Dim *point, const Dim *rest)
-{
-    Emitter *e = &s->e;
+static void build_tail(Pointwise *s, const Dim *point, const Dim *rest) {
+    ValueEmitter *e = &s->e;
     int64_t grain = s->request->schedule.grain;
     const Dim *begin = dim_scale(e->ctx, point, grain);
     size_t scope = emit_scope(e), mark = emit_guard_mark(e);
@@ -65,14 +61,13 @@ static void build_tail(Pointwise *s, const Dim *point, const Dim *rest)
     tile_end_if(&e->b, branch, NULL, 0);
 }
 
-static void build_placed(Pointwise *s)
-{
-    Emitter *e = &s->e;
+static void build_placed(Pointwise *s) {
+    ValueEmitter *e = &s->e;
     IrContext *ctx = e->ctx;
     int64_t lanes = s->request->target->lanes, grain = s->request->schedule.grain;
     const Dim *point = domain_add_work(e, "p", dim_ceildiv(ctx, s->length, dim_const(ctx, grain)));
-    emit_set_shape(e, (TileShape){.rank = 1, .extents = {dim_const(ctx, lanes)},
-                                  .lanes = (uint32_t)lanes});
+    emit_set_shape(
+        e, (TileShape){.rank = 1, .extents = {dim_const(ctx, lanes)}, .lanes = (uint32_t)lanes});
     const Dim *whole = dim_floordiv(ctx, s->length, dim_const(ctx, lanes));
     const Dim *from = dim_scale(ctx, point, grain / lanes);
     const Dim *to = dim_min(ctx, dim_offset(ctx, from, grain / lanes), whole);
@@ -87,8 +82,7 @@ static void build_placed(Pointwise *s)
 }
 
 /* Slow accesses, and lanes that idle because runs are shorter than a vector. */
-static uint64_t penalty(const Pointwise *s)
-{
+static uint64_t penalty(const Pointwise *s) {
     int64_t length, lanes = s->request->target->lanes;
     bool is_short = s->split > 0 && dim_is_const(s->length, &length) && length < lanes;
     uint64_t idle = is_short ? (uint64_t)(lanes / (length > 0 ? length : 1)) : 0;
@@ -96,8 +90,7 @@ static uint64_t penalty(const Pointwise *s)
 }
 
 TileProgram *pointwise_build(const SkeletonRequest *request, const Type *type, PointBody *body,
-                             const char **out_why)
-{
+                             const char **out_why) {
     Pointwise best = {0};
     if (request->state == TILE_free) {
         init(&best, request, type, body, type->rank > 0 ? type->rank - 1 : 0);
@@ -109,8 +102,8 @@ TileProgram *pointwise_build(const SkeletonRequest *request, const Type *type, P
         Pointwise s;
         init(&s, request, type, body, split);
         build_placed(&s);
-        bool better = split == 0 || (s.e.error == NULL &&
-                                     (best.e.error != NULL || penalty(&s) < penalty(&best)));
+        bool better = split == 0 ||
+                      (s.e.error == NULL && (best.e.error != NULL || penalty(&s) < penalty(&best)));
         if (better) best = s;
         if (best.e.error == NULL && penalty(&best) == 0) break;
     }

@@ -1,16 +1,18 @@
-/* Row kernels: reductions over one set of axes, with everything elementwise before, between and after
- * them, one row (one setting of the other axes) a grid point.
+/* Row kernels: reductions over one set of axes, with everything elementwise before, between and
+ * after them, one row (one setting of the other axes) a grid point.
  *
- * Reductions are layered in stages: one of stage 1 depends on no other, one of stage s+1 on some of stage
- * s. Each stage is one sweep over the row, that makes all its reductions at once; a last sweep stores what
- * is as large as the row. Softmax: sweep 1 the maximum, sweep 2 exp and its sum, sweep 3 the quotient. A
- * value that is dear to compute (exp) and needed in a later sweep is kept in scratch, so that it is
- * computed once; the inputs are read again, from the cache that holds the row.
+ * Reductions are layered in stages: one of stage 1 depends on no other, one of stage s+1 on some of
+ * stage s. Each stage is one sweep over the row, that makes all its reductions at once; a last
+ * sweep stores what is as large as the row. Softmax: sweep 1 the maximum, sweep 2 exp and its sum,
+ * sweep 3 the quotient. A value that is dear to compute (exp) and needed in a later sweep is kept
+ * in scratch, so that it is computed once; the inputs are read again, from the cache that holds the
+ * row.
  *
- * Where the last axis is reduced, vectors run along the row: `lanes` partial results an accumulator, folded
- * by halves at the end, so the order of the sum is fixed by the row's length alone. Where it is not
- * (column form), vectors run along the last axis, each lane has a row of its own, and sums are in plain
- * order. A row of at most SHORT_ROW elements is one tile in registers and needs no loops.
+ * Where the last axis is reduced, vectors run along the row: `lanes` partial results an
+ * accumulator, folded by halves at the end, so the order of the sum is fixed by the row's length
+ * alone. Where it is not (column form), vectors run along the last axis, each lane has a row of its
+ * own, and sums are in plain order. A row of at most SHORT_ROW elements is one tile in registers
+ * and needs no loops.
  */
 #include "base/guard.h"
 #include "codegen/skeleton/domain.h"
@@ -19,29 +21,28 @@ enum { SHORT_ROW = 64 };
 
 typedef struct Row {
     const SkeletonRequest *request;
-    Emitter e;
-    Domain domain;      /* of the reductions' operands */
-    Domain outer;       /* the axes that stay */
+    ValueEmitter e;
+    Domain domain; /* of the reductions' operands */
+    Domain outer;  /* the axes that stay */
     bool reduced[TYPE_MAX_RANK];
-    uint32_t tail;      /* reduced axes from here on are merged into one position (row form) */
+    uint32_t tail; /* reduced axes from here on are merged into one position (row form) */
     bool column;
     uint32_t stage_count;
-    uint32_t *stage;    /* by node: how many layers of reductions it depends on */
+    uint32_t *stage; /* by node: how many layers of reductions it depends on */
     VEC(NodeId) reductions;
     uint32_t saved_count;
     bool streaming;
 } Row;
 
-/* ---- what is reduced over what --------------------------------------------------------------------- */
+/* ---- what is reduced over what
+ * --------------------------------------------------------------------- */
 
-static bool is_reduction(Op op)
-{
+static bool is_reduction(Op op) {
     OpClass class = op_info(op)->class;
     return class == CLASS_REDUCE || class == CLASS_ARGREDUCE;
 }
 
-static void mark_axes(const Node *node, bool *reduced)
-{
+static void mark_axes(const Node *node, bool *reduced) {
     if (op_info(node->op)->class == CLASS_ARGREDUCE) {
         reduced[node_attr(node, "axis").i] = true;
         return;
@@ -51,8 +52,7 @@ static void mark_axes(const Node *node, bool *reduced)
 }
 
 /* All reductions must be over the same axes of operands of the same dims. */
-static void add_reduction(Row *s, NodeId id)
-{
+static void add_reduction(Row *s, NodeId id) {
     const Graph *g = s->request->region;
     const Node *node = graph_node(g, id);
     const Type *type = graph_type(g, node->args[0]);
@@ -72,8 +72,7 @@ static void add_reduction(Row *s, NodeId id)
     vec_push(s->e.arena, &s->reductions, id);
 }
 
-static void analyse(Row *s)
-{
+static void analyse(Row *s) {
     const Graph *g = s->request->region;
     s->stage = NEW_ARRAY(s->e.arena, uint32_t, g->nodes.count);
     for (NodeId id = 0; id < g->nodes.count; id++) {
@@ -91,9 +90,9 @@ static void analyse(Row *s)
     while (s->tail > 0 && s->reduced[s->tail - 1]) s->tail--;
 }
 
-/* The grid: all axes that stay, the last one in vectors in column form. Leaves the outer domain's index. */
-static void add_grid(Row *s)
-{
+/* The grid: all axes that stay, the last one in vectors in column form. Leaves the outer domain's
+ * index. */
+static void add_grid(Row *s) {
     IrContext *ctx = s->e.ctx;
     for (uint32_t i = 0; i < s->domain.rank; i++) {
         if (s->reduced[i]) continue;
@@ -102,37 +101,36 @@ static void add_grid(Row *s)
         if (vectors) extent = dim_ceildiv(ctx, extent, dim_const(ctx, s->request->target->lanes));
         const Dim *index = domain_add_work(&s->e, "r", extent);
         if (vectors)
-            index = dim_add(ctx, dim_scale(ctx, index, s->request->target->lanes),
-                            emit_axis(&s->e, 0));
+            index =
+                dim_add(ctx, dim_scale(ctx, index, s->request->target->lanes), emit_axis(&s->e, 0));
         s->domain.index[i] = index;
         s->outer.dims[s->outer.rank] = s->domain.dims[i];
         s->outer.index[s->outer.rank++] = index;
     }
 }
 
-/* ---- accumulators ------------------------------------------------------------------------------------- */
+/* ---- accumulators
+ * ------------------------------------------------------------------------------------- */
 
-/* The running state of the reductions of one stage: a value for each, and an index for argmax/argmin. */
+/* The running state of the reductions of one stage: a value for each, and an index for
+ * argmax/argmin. */
 typedef struct Accumulators {
     uint32_t count;
     TileId *values;
 } Accumulators;
 
-static DType accumulator_dtype(const Row *s, NodeId id)
-{
+static DType accumulator_dtype(const Row *s, NodeId id) {
     const Node *node = graph_node(s->request->region, id);
     if (op_info(node->op)->class == CLASS_REDUCE) return dtype_compute(node->type->dtype);
     return dtype_compute(graph_type(s->request->region, node->args[0])->dtype);
 }
 
 /* The op whose neutral element starts the accumulator. */
-static Op accumulator_op(Op op)
-{
+static Op accumulator_op(Op op) {
     return op == OP_argmax ? OP_max : op == OP_argmin ? OP_min : op_info(op)->scalar;
 }
 
-static Accumulators start(Row *s, uint32_t stage)
-{
+static Accumulators start(Row *s, uint32_t stage) {
     Accumulators acc = {.values = NEW_ARRAY(s->e.arena, TileId, 2 * s->reductions.count)};
     for (size_t i = 0; i < s->reductions.count; i++) {
         NodeId id = s->reductions.data[i];
@@ -146,18 +144,15 @@ static Accumulators start(Row *s, uint32_t stage)
     return acc;
 }
 
-static TileId map2(Row *s, Op op, TileId a, TileId b)
-{
+static TileId map2(Row *s, Op op, TileId a, TileId b) {
     return tile_map(&s->e.b, op, (TileId[]){a, b}, 2);
 }
 
-static TileId select3(Row *s, TileId c, TileId a, TileId b)
-{
+static TileId select3(Row *s, TileId c, TileId a, TileId b) {
     return tile_map(&s->e.b, OP_select, (TileId[]){c, a, b}, 3);
 }
 
-static TileId operand_value(Row *s, NodeId id)
-{
+static TileId operand_value(Row *s, NodeId id) {
     const Node *node = graph_node(s->request->region, id);
     TileId value = emit_value(&s->e, node->args[0], s->domain.index);
     DType dtype = accumulator_dtype(s, id);
@@ -165,9 +160,10 @@ static TileId operand_value(Row *s, NodeId id)
     return tile_cast(&s->e.b, value, dtype);
 }
 
-/* A value takes the place of the best so far when it is better, is the first NaN, or is the first at all. */
-static void step_arg(Row *s, const Node *node, TileId value, TileId mine, TileId *best, TileId *where)
-{
+/* A value takes the place of the best so far when it is better, is the first NaN, or is the first
+ * at all. */
+static void step_arg(Row *s, const Node *node, TileId value, TileId mine, TileId *best,
+                     TileId *where) {
     const Dim *position = s->domain.index[node_attr(node, "axis").i];
     TileId index = tile_index(&s->e.b, emit_type(&s->e, DT_i64), position);
     TileId none = map2(s, OP_lt, *where, tile_const_int(&s->e.b, emit_type(&s->e, DT_i64), 0));
@@ -179,10 +175,9 @@ static void step_arg(Row *s, const Node *node, TileId value, TileId mine, TileId
     *where = select3(s, take, index, *where);
 }
 
-/* One step of all reductions of a stage at the current index; `mark` is where the guards of this step
- * begin: elements outside them count as the neutral element. */
-static void step(Row *s, uint32_t stage, size_t mark, Accumulators *acc)
-{
+/* One step of all reductions of a stage at the current index; `mark` is where the guards of this
+ * step begin: elements outside them count as the neutral element. */
+static void step(Row *s, uint32_t stage, size_t mark, Accumulators *acc) {
     uint32_t k = 0;
     TileId mine = emit_test(&s->e, mark);
     for (size_t i = 0; i < s->reductions.count; i++) {
@@ -204,16 +199,14 @@ static void step(Row *s, uint32_t stage, size_t mark, Accumulators *acc)
     }
 }
 
-static TileId fold_axes(Row *s, Op op, TileId value)
-{
+static TileId fold_axes(Row *s, Op op, TileId value) {
     while (tile_value_type(s->e.program, value)->rank > 0)
         value = tile_reduce(&s->e.b, op, value, 0);
     return value;
 }
 
 /* Across the tile: the best of all, then the least index among those that hold it. */
-static TileId fold_arg(Row *s, Op op, TileId best, TileId where)
-{
+static TileId fold_arg(Row *s, Op op, TileId best, TileId where) {
     TileType flags = *tile_value_type(s->e.program, best);
     TileId winner = fold_axes(s, accumulator_op(op), best);
     TileId everywhere = tile_move(&s->e.b, flags, winner, (uint32_t[]){0});
@@ -224,8 +217,7 @@ static TileId fold_arg(Row *s, Op op, TileId best, TileId where)
 }
 
 /* 0 where nothing was reduced. */
-static TileId known_index(Row *s, TileId index)
-{
+static TileId known_index(Row *s, TileId index) {
     TileType type = *tile_value_type(s->e.program, index);
     TileId zero = tile_const_int(&s->e.b, type, 0);
     TileId never = tile_const_int(&s->e.b, type, INT64_MAX);
@@ -234,8 +226,7 @@ static TileId known_index(Row *s, TileId index)
 }
 
 /* The finished reductions of a stage are provided at the current outer index. */
-static void finish(Row *s, uint32_t stage, const Accumulators *acc)
-{
+static void finish(Row *s, uint32_t stage, const Accumulators *acc) {
     uint32_t k = 0;
     if (s->e.error != NULL) return;
     for (size_t i = 0; i < s->reductions.count; i++) {
@@ -258,20 +249,19 @@ static void finish(Row *s, uint32_t stage, const Accumulators *acc)
     }
 }
 
-/* ---- sweeps ---------------------------------------------------------------------------------------------- */
+/* ---- sweeps
+ * ---------------------------------------------------------------------------------------------- */
 
 typedef void SweepBody(Row *s, uint32_t stage, size_t mark, Accumulators *acc);
 
-static void set_position(Row *s, const Dim *position)
-{
+static void set_position(Row *s, const Dim *position) {
     emit_delinear(s->e.ctx, s->domain.rank - s->tail, s->domain.dims + s->tail, position,
                   s->domain.index + s->tail);
 }
 
 /* The merged axes in vectors: whole ones, then the partial one under a guard. */
-static void sweep_vectors(Row *s, uint32_t stage, SweepBody *body, Accumulators *acc)
-{
-    Emitter *e = &s->e;
+static void sweep_vectors(Row *s, uint32_t stage, SweepBody *body, Accumulators *acc) {
+    ValueEmitter *e = &s->e;
     IrContext *ctx = e->ctx;
     int64_t lanes = s->request->target->lanes;
     const Dim *length = domain_extent(ctx, s->domain.dims, s->tail, s->domain.rank);
@@ -297,13 +287,14 @@ static void sweep_vectors(Row *s, uint32_t stage, SweepBody *body, Accumulators 
 }
 
 /* Reduced axes from `axis` on, outermost first; the merged ones in vectors. */
-static void sweep_axes(Row *s, uint32_t axis, uint32_t stage, SweepBody *body, Accumulators *acc)
-{
+static void sweep_axes(Row *s, uint32_t axis, uint32_t stage, SweepBody *body, Accumulators *acc) {
     uint32_t end = s->column ? s->domain.rank : s->tail;
     while (axis < end && !s->reduced[axis]) axis++;
     if (axis == end) {
-        if (s->column) body(s, stage, emit_guard_mark(&s->e), acc);
-        else sweep_vectors(s, stage, body, acc);
+        if (s->column)
+            body(s, stage, emit_guard_mark(&s->e), acc);
+        else
+            sweep_vectors(s, stage, body, acc);
         return;
     }
     EmitLoop loop = emit_begin_for(&s->e, "k", dim_const(s->e.ctx, 0), s->domain.dims[axis],
@@ -315,16 +306,15 @@ static void sweep_axes(Row *s, uint32_t axis, uint32_t stage, SweepBody *body, A
     for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = first + i;
 }
 
-/* ---- values kept in scratch --------------------------------------------------------------------------------- */
+/* ---- values kept in scratch
+ * --------------------------------------------------------------------------------- */
 
-static bool is_dear(const Node *node)
-{
+static bool is_dear(const Node *node) {
     return op_info(node->op)->ulp > 0 || node->op == OP_gather || node->op == OP_random;
 }
 
 /* Whether something dear is computed between `id` and the inputs and finished reductions. */
-static bool is_dear_cone(const Row *s, NodeId id)
-{
+static bool is_dear_cone(const Row *s, NodeId id) {
     const Node *node = graph_node(s->request->region, id);
     if (is_reduction(node->op)) return false;
     if (is_dear(node)) return true;
@@ -333,8 +323,7 @@ static bool is_dear_cone(const Row *s, NodeId id)
     return false;
 }
 
-static bool is_row_sized(const Row *s, NodeId id)
-{
+static bool is_row_sized(const Row *s, NodeId id) {
     const Type *type = graph_type(s->request->region, id);
     bool same = type->rank == s->domain.rank;
     for (uint32_t i = 0; same && i < type->rank; i++) same = type->dims[i] == s->domain.dims[i];
@@ -342,8 +331,7 @@ static bool is_row_sized(const Row *s, NodeId id)
 }
 
 /* Nodes that the reductions of `stage` compute, are dear, and that later sweeps use. */
-static bool *find_kept(Row *s, uint32_t stage)
-{
+static bool *find_kept(Row *s, uint32_t stage) {
     const Graph *g = s->request->region;
     bool *computed = NEW_ARRAY(s->e.arena, bool, g->nodes.count);
     bool *kept = NEW_ARRAY(s->e.arena, bool, g->nodes.count);
@@ -368,23 +356,23 @@ static bool *find_kept(Row *s, uint32_t stage)
     }
     for (size_t i = 0; i < g->outputs.count; i++) {
         NodeId base = domain_base(g, g->outputs.data[i].node);
-        if (computed[base] && s->stage[base] < stage && is_row_sized(s, base) && is_dear_cone(s, base))
+        if (computed[base] && s->stage[base] < stage && is_row_sized(s, base) &&
+            is_dear_cone(s, base))
             kept[base] = true;
     }
     return kept;
 }
 
-/* The elements of a row, as scratch holds them: in row form the reduced axes; a vector each in column form. */
-static const Dim *row_length(const Row *s)
-{
+/* The elements of a row, as scratch holds them: in row form the reduced axes; a vector each in
+ * column form. */
+static const Dim *row_length(const Row *s) {
     const Dim *length = dim_const(s->e.ctx, 1);
     for (uint32_t i = 0; i < s->domain.rank; i++)
         if (s->reduced[i]) length = dim_mul(s->e.ctx, length, s->domain.dims[i]);
     return length;
 }
 
-static const Dim *row_position(const Row *s)
-{
+static const Dim *row_position(const Row *s) {
     const Dim *position = dim_const(s->e.ctx, 0);
     for (uint32_t i = 0; i < s->domain.rank; i++)
         if (s->reduced[i])
@@ -402,8 +390,7 @@ typedef struct KeptList {
     VEC(Kept) items;
 } KeptList;
 
-static KeptList add_scratch(Row *s, uint32_t stage)
-{
+static KeptList add_scratch(Row *s, uint32_t stage) {
     KeptList list = {0};
     const Dim *length = row_length(s);
     bool fits = length->hi <= s->request->target->l2_bytes / 8;
@@ -423,11 +410,10 @@ static KeptList add_scratch(Row *s, uint32_t stage)
     return list;
 }
 
-static void provide_kept(Row *s, const KeptList *list)
-{
+static void provide_kept(Row *s, const KeptList *list) {
     for (size_t i = 0; i < list->items.count; i++) {
-        Provision p = {.node = list->items.data[i].node, .value = TILE_none,
-                       .view = list->items.data[i].view};
+        Provision p = {
+            .node = list->items.data[i].node, .value = TILE_none, .view = list->items.data[i].view};
         for (uint32_t a = 0; a < s->domain.rank; a++)
             p.index[a] = s->reduced[a] ? NULL : s->domain.index[a];
         emit_provide(&s->e, &p);
@@ -440,8 +426,7 @@ typedef struct StageSweep {
     KeptList kept;
 } StageSweep;
 
-static void reduce_body(Row *s, uint32_t stage, size_t mark, Accumulators *acc)
-{
+static void reduce_body(Row *s, uint32_t stage, size_t mark, Accumulators *acc) {
     const KeptList *kept = &((StageSweep *)s)->kept;
     step(s, stage, mark, acc);
     const Dim *position = row_position(s);
@@ -453,10 +438,11 @@ static void reduce_body(Row *s, uint32_t stage, size_t mark, Accumulators *acc)
     }
 }
 
-/* ---- outputs ------------------------------------------------------------------------------------------------ */
+/* ---- outputs
+ * ------------------------------------------------------------------------------------------------
+ */
 
-static void store_body(Row *s, uint32_t stage, size_t mark, Accumulators *acc)
-{
+static void store_body(Row *s, uint32_t stage, size_t mark, Accumulators *acc) {
     (void)stage, (void)mark, (void)acc;
     for (uint32_t i = 0; i < s->request->region->outputs.count; i++) {
         NodeId base = domain_base(s->request->region, s->request->region->outputs.data[i].node);
@@ -466,36 +452,38 @@ static void store_body(Row *s, uint32_t stage, size_t mark, Accumulators *acc)
 }
 
 /* Outputs with one element a row; whether there are any as large as the row. */
-static bool store_small_outputs(Row *s, const TileShape *small)
-{
+static bool store_small_outputs(Row *s, const TileShape *small) {
     const Graph *g = s->request->region;
     bool any_large = false;
     TileShape shape = s->e.shape;
     emit_set_shape(&s->e, *small);
     for (uint32_t i = 0; i < g->outputs.count; i++) {
         const Type *type = graph_type(g, domain_base(g, g->outputs.data[i].node));
-        if (domain_fits(s->e.ctx, &s->domain, type)) any_large = true;
-        else if (domain_fits(s->e.ctx, &s->outer, type)) domain_store(&s->e, &s->outer, i, false);
-        else emit_fail(&s->e, "an output is neither as large as the row nor one element of it");
+        if (domain_fits(s->e.ctx, &s->domain, type))
+            any_large = true;
+        else if (domain_fits(s->e.ctx, &s->outer, type))
+            domain_store(&s->e, &s->outer, i, false);
+        else
+            emit_fail(&s->e, "an output is neither as large as the row nor one element of it");
     }
     emit_set_shape(&s->e, shape);
     return any_large;
 }
 
-/* ---- the forms ---------------------------------------------------------------------------------------------- */
+/* ---- the forms
+ * ---------------------------------------------------------------------------------------------- */
 
 /* All axes of the row as one tile: free programs, and short rows in registers. */
-static void build_whole(Row *s, uint32_t lanes)
-{
+static void build_whole(Row *s, uint32_t lanes) {
     TileShape shape = {.lanes = lanes}, small = {.lanes = lanes == 0 ? 0 : 1};
-    Emitter *e = &s->e;
+    ValueEmitter *e = &s->e;
     size_t mark = emit_guard_mark(e);
     const Dim *length = row_length(s);
     shape.rank = 1;
     shape.extents[0] = length;
     if (lanes > 0)
-        shape.extents[0] = dim_scale(e->ctx, dim_ceildiv(e->ctx, length, dim_const(e->ctx, lanes)),
-                                     lanes);
+        shape.extents[0] =
+            dim_scale(e->ctx, dim_ceildiv(e->ctx, length, dim_const(e->ctx, lanes)), lanes);
     emit_set_shape(e, shape);
     const Dim *position = emit_axis(e, 0);
     emit_push_guard(e, position, dim_const(e->ctx, 0), length);
@@ -516,8 +504,7 @@ static void build_whole(Row *s, uint32_t lanes)
     emit_pop_guards(e, mark);
 }
 
-static void build_sweeps(StageSweep *sweep)
-{
+static void build_sweeps(StageSweep *sweep) {
     Row *s = &sweep->row;
     TileShape small = {.lanes = 1};
     if (s->column) small = s->e.shape;
@@ -529,14 +516,14 @@ static void build_sweeps(StageSweep *sweep)
         provide_kept(s, &sweep->kept);
     }
     Accumulators none = {0};
-    if (s->e.error == NULL && store_small_outputs(s, &small)) sweep_axes(s, 0, 0, store_body, &none);
+    if (s->e.error == NULL && store_small_outputs(s, &small))
+        sweep_axes(s, 0, 0, store_body, &none);
 }
 
 /* Column form in vectors: whole ones without guards, the last partial one with them. */
-static void build_column(StageSweep *sweep)
-{
+static void build_column(StageSweep *sweep) {
     Row *s = &sweep->row;
-    Emitter *e = &s->e;
+    ValueEmitter *e = &s->e;
     const Dim *length = s->domain.dims[s->domain.rank - 1];
     const Dim *position = s->domain.index[s->domain.rank - 1];
     if (dim_proves_lt(e->ctx, position, length)) {
@@ -559,8 +546,7 @@ static void build_column(StageSweep *sweep)
     tile_end_if(&e->b, branch, NULL, 0);
 }
 
-TileProgram *skeleton_build_row(const SkeletonRequest *request, const char **out_why)
-{
+TileProgram *skeleton_build_row(const SkeletonRequest *request, const char **out_why) {
     StageSweep sweep = {.row = {.request = request}};
     Row *s = &sweep.row;
     emit_init(&s->e, request->ctx, request->arena, request->region, request->state, request->name,
@@ -570,15 +556,20 @@ TileProgram *skeleton_build_row(const SkeletonRequest *request, const char **out
     if (s->e.error == NULL) {
         uint32_t lanes = request->state == TILE_free ? 0 : request->target->lanes;
         if (lanes > 0)
-            emit_set_shape(&s->e, (TileShape){.rank = 1, .lanes = lanes,
+            emit_set_shape(&s->e, (TileShape){.rank = 1,
+                                              .lanes = lanes,
                                               .extents = {dim_const(request->ctx, lanes)}});
         add_grid(s);
         int64_t length;
         bool is_short = dim_is_const(row_length(s), &length) && length <= SHORT_ROW && length > 0;
-        if (request->state == TILE_free) build_whole(s, 0);
-        else if (s->column) build_column(&sweep);
-        else if (is_short && s->tail + 1 <= s->domain.rank) build_whole(s, lanes);
-        else build_sweeps(&sweep);
+        if (request->state == TILE_free)
+            build_whole(s, 0);
+        else if (s->column)
+            build_column(&sweep);
+        else if (is_short && s->tail + 1 <= s->domain.rank)
+            build_whole(s, lanes);
+        else
+            build_sweeps(&sweep);
     }
     *out_why = s->e.error;
     return s->e.error == NULL ? s->e.program : NULL;

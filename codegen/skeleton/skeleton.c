@@ -9,23 +9,21 @@ static const Skeleton skeletons[] = {
 #undef SKELETON
 };
 
-const Skeleton *skeleton_at(uint32_t index)
-{
+const Skeleton *skeleton_at(uint32_t index) {
     return index < sizeof skeletons / sizeof *skeletons ? &skeletons[index] : NULL;
 }
 
-const Skeleton *skeleton_find(Str name)
-{
+const Skeleton *skeleton_find(Str name) {
     for (uint32_t i = 0; skeleton_at(i) != NULL; i++)
         if (str_equal(name, str_from(skeletons[i].name))) return &skeletons[i];
     return NULL;
 }
 
-/* ---- schedules --------------------------------------------------------------------------------------- */
+/* ---- schedules
+ * --------------------------------------------------------------------------------------- */
 
 /* The widest dtype that an accumulator of the region's contraction or convolution has. */
-static int64_t sum_bytes(const Graph *region)
-{
+static int64_t sum_bytes(const Graph *region) {
     for (NodeId id = 0; id < region->nodes.count; id++) {
         const Node *node = graph_node(region, id);
         OpClass class = op_info(node->op)->class;
@@ -36,8 +34,7 @@ static int64_t sum_bytes(const Graph *region)
 }
 
 /* As many accumulators as leave room for the panel's vectors and one broadcast. */
-static void tile_sizes(const SkeletonRequest *request, Schedule *schedule)
-{
+static void tile_sizes(const SkeletonRequest *request, Schedule *schedule) {
     const Target *target = request->target;
     if (target->kind == TARGET_gpu) {
         schedule->nr = target->lanes;
@@ -52,8 +49,7 @@ static void tile_sizes(const SkeletonRequest *request, Schedule *schedule)
 }
 
 /* Outputs that no cache holds are written past the caches. */
-static bool should_stream(const SkeletonRequest *request)
-{
+static bool should_stream(const SkeletonRequest *request) {
     double bytes = 0;
     const Graph *g = request->region;
     for (size_t i = 0; i < g->outputs.count; i++) {
@@ -63,44 +59,48 @@ static bool should_stream(const SkeletonRequest *request)
     return bytes > (double)request->target->l3_bytes / 2;
 }
 
-Schedule skeleton_schedule(const SkeletonRequest *request)
-{
+Schedule skeleton_schedule(const SkeletonRequest *request) {
     Schedule schedule = {.unroll = 4, .streaming = should_stream(request) ? 2 : 1, .grain = 4096};
     tile_sizes(request, &schedule);
     return schedule;
 }
 
-/* ---- costs ---------------------------------------------------------------------------------------------- */
+/* ---- costs
+ * ---------------------------------------------------------------------------------------------- */
 
-KernelCost skeleton_cost(const TileProgram *program, const Target *target)
-{
+KernelCost skeleton_cost(const TileProgram *program, const Target *target) {
     IrContext *ctx = program->ctx;
     uint32_t symbols = dim_symbol_count(ctx);
     int64_t *values = NEW_ARRAY(program->arena, int64_t, symbols);
     for (uint32_t i = 0; i < symbols; i++) values[i] = dim_symbol_at(ctx, i)->tune;
     TileCounts counts = tile_count(program, values);
     KernelCost cost = {.bytes = counts.loaded_bytes + counts.stored_bytes,
-                       .flops = counts.operations, .scratch_bytes = counts.scratch_bytes};
+                       .flops = counts.operations,
+                       .scratch_bytes = counts.scratch_bytes};
     double memory = cost.bytes / target->memory_gbytes;
     double arithmetic = cost.flops / (target->core_gflops * target->cores);
     cost.ns = target->launch_ns + (memory > arithmetic ? memory : arithmetic);
     return cost;
 }
 
-/* ---- what the passes ask ----------------------------------------------------------------------------------- */
+/* ---- what the passes ask
+ * ----------------------------------------------------------------------------------- */
 
 static SkeletonRequest make_request(void *self, const Graph *region, Str strategy,
-                                    const Target *target, Arena *arena, TileState state)
-{
-    SkeletonRequest request = {.ctx = self, .arena = arena, .region = region, .name = STR("kernel"),
-                               .strategy = strategy, .target = target, .state = state};
+                                    const Target *target, Arena *arena, TileState state) {
+    SkeletonRequest request = {.ctx = self,
+                               .arena = arena,
+                               .region = region,
+                               .name = STR("kernel"),
+                               .strategy = strategy,
+                               .target = target,
+                               .state = state};
     request.schedule = skeleton_schedule(&request);
     return request;
 }
 
 static TileProgram *try_build(void *self, const Graph *region, Str skeleton, Str strategy,
-                              const Target *target, Arena *arena, const char **out_why)
-{
+                              const Target *target, Arena *arena, const char **out_why) {
     const Skeleton *found = skeleton_find(skeleton);
     *out_why = "there is no skeleton of that name";
     if (found == NULL) return NULL;
@@ -109,14 +109,12 @@ static TileProgram *try_build(void *self, const Graph *region, Str skeleton, Str
 }
 
 static bool model_legal(void *self, const Graph *region, Str skeleton, Str strategy,
-                        const Target *target, Arena *arena, const char **out_why)
-{
+                        const Target *target, Arena *arena, const char **out_why) {
     return try_build(self, region, skeleton, strategy, target, arena, out_why) != NULL;
 }
 
 static KernelCost model_cost(void *self, const Graph *region, Str skeleton, Str strategy,
-                             const Target *target, Arena *arena)
-{
+                             const Target *target, Arena *arena) {
     const char *why;
     TileProgram *program = try_build(self, region, skeleton, strategy, target, arena, &why);
     if (program == NULL) bug("the cost of an illegal group was asked: %s", why);
@@ -124,8 +122,7 @@ static KernelCost model_cost(void *self, const Graph *region, Str skeleton, Str 
 }
 
 static Str model_schedule(void *self, const Graph *region, Str skeleton, Str strategy,
-                          const Target *target, Arena *arena)
-{
+                          const Target *target, Arena *arena) {
     (void)skeleton;
     SkeletonRequest request = make_request(self, region, strategy, target, arena, TILE_placed);
     Buf buf = {.arena = arena};
@@ -133,8 +130,7 @@ static Str model_schedule(void *self, const Graph *region, Str skeleton, Str str
     return buf_str(&buf);
 }
 
-CostModel skeleton_cost_model(IrContext *ctx)
-{
-    return (CostModel){.self = ctx, .legal = model_legal, .cost = model_cost,
-                       .schedule = model_schedule};
+CostModel skeleton_cost_model(IrContext *ctx) {
+    return (CostModel){
+        .self = ctx, .legal = model_legal, .cost = model_cost, .schedule = model_schedule};
 }

@@ -1,7 +1,7 @@
 /* Skeletons: from a fused group (a kernel's region) and a schedule to a tile program.
  *
- * A region's inputs and outputs are tensors in memory, dense and row-major. The program's views are the
- * inputs in order, then the outputs, with the same argument numbers.
+ * A region's inputs and outputs are tensors in memory, dense and row-major. The program's views are
+ * the inputs in order, then the outputs, with the same argument numbers.
  */
 #ifndef TCC_CODEGEN_SKELETON_SKELETON_H
 #define TCC_CODEGEN_SKELETON_SKELETON_H

@@ -1,10 +1,11 @@
-/* Sort kernels: one row along the axis a grid point. The row's values and positions are copied to scratch,
- * sorted there with a spare copy to merge into, and what the region's outputs take of them is written. */
+/* Sort kernels: one row along the axis a grid point. The row's values and positions are copied to
+ * scratch, sorted there with a spare copy to merge into, and what the region's outputs take of them
+ * is written. */
 #include "codegen/skeleton/domain.h"
 
 typedef struct Sort {
     const SkeletonRequest *request;
-    Emitter e;
+    ValueEmitter e;
     NodeId id;
     const Node *node;
     Domain domain; /* the operand's dims */
@@ -12,23 +13,25 @@ typedef struct Sort {
     uint32_t keys, indices, spare_keys, spare_indices;
 } Sort;
 
-static uint32_t add_scratch(Sort *s, const char *name, DType dtype)
-{
-    TileView view = {.name = str_from(name), .space = SPACE_scratch, .dtype = dtype, .rank = 1,
-                     .dims = {s->domain.dims[s->axis]}, .alignment = 64, .written = true};
+static uint32_t add_scratch(Sort *s, const char *name, DType dtype) {
+    TileView view = {.name = str_from(name),
+                     .space = SPACE_scratch,
+                     .dtype = dtype,
+                     .rank = 1,
+                     .dims = {s->domain.dims[s->axis]},
+                     .alignment = 64,
+                     .written = true};
     return tile_add_view(s->e.program, &view);
 }
 
-static NodeId find_sort(const Graph *g)
-{
+static NodeId find_sort(const Graph *g) {
     for (NodeId id = 0; id < g->nodes.count; id++)
         if (op_info(graph_node(g, id)->op)->class == CLASS_SORT) return id;
     return NODE_none;
 }
 
-static void fill_row(Sort *s)
-{
-    Emitter *e = &s->e;
+static void fill_row(Sort *s) {
+    ValueEmitter *e = &s->e;
     EmitLoop loop = emit_begin_for(e, "c", dim_const(e->ctx, 0), s->domain.dims[s->axis], NULL, 0);
     s->domain.index[s->axis] = loop.variable;
     TileId value = emit_value(e, s->node->args[0], s->domain.index);
@@ -42,13 +45,13 @@ static void fill_row(Sort *s)
 }
 
 /* The items of the sort's tuple are its sorted row in scratch. */
-static void provide_items(Sort *s)
-{
+static void provide_items(Sort *s) {
     const Graph *g = s->request->region;
     for (NodeId id = 0; id < g->nodes.count; id++) {
         const Node *node = graph_node(g, id);
         if (node->op != OP_item || node->args[0] != s->id) continue;
-        Provision p = {.node = id, .value = TILE_none,
+        Provision p = {.node = id,
+                       .value = TILE_none,
                        .view = node_attr(node, "index").i == 0 ? s->keys : s->indices};
         for (uint32_t i = 0; i < s->domain.rank; i++)
             p.index[i] = i == s->axis ? NULL : s->domain.index[i];
@@ -56,9 +59,8 @@ static void provide_items(Sort *s)
     }
 }
 
-static void store_outputs(Sort *s)
-{
-    Emitter *e = &s->e;
+static void store_outputs(Sort *s) {
+    ValueEmitter *e = &s->e;
     Domain out = s->domain;
     const Type *result = s->node->type->items[0];
     out.dims[s->axis] = result->dims[s->axis];
@@ -68,9 +70,8 @@ static void store_outputs(Sort *s)
     emit_end_for(e, loop, NULL);
 }
 
-static void build(Sort *s)
-{
-    Emitter *e = &s->e;
+static void build(Sort *s) {
+    ValueEmitter *e = &s->e;
     emit_set_shape(e, (TileShape){.lanes = s->request->state == TILE_free ? 0 : 1});
     for (uint32_t i = 0; i < s->domain.rank; i++)
         if (i != s->axis) s->domain.index[i] = domain_add_work(e, "i", s->domain.dims[i]);
@@ -89,8 +90,7 @@ static void build(Sort *s)
     store_outputs(s);
 }
 
-TileProgram *skeleton_build_sort(const SkeletonRequest *request, const char **out_why)
-{
+TileProgram *skeleton_build_sort(const SkeletonRequest *request, const char **out_why) {
     Sort s = {.request = request, .id = find_sort(request->region)};
     *out_why = "there is no sort";
     if (s.id == NODE_none) return NULL;

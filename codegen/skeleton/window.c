@@ -1,11 +1,11 @@
-/* Window kernels: each element of a sliding window's result by itself, over the taps in row-major order.
- * Few taps are laid out one after the other; many are loops. */
+/* Window kernels: each element of a sliding window's result by itself, over the taps in row-major
+ * order. Few taps are laid out one after the other; many are loops. */
 #include "codegen/skeleton/pointwise.h"
 
 enum { UNROLLED_TAPS = 16 };
 
 typedef struct Taps {
-    Emitter *e;
+    ValueEmitter *e;
     const Node *node;
     const Type *operand;
     const Domain *out;
@@ -15,16 +15,14 @@ typedef struct Taps {
     TileId acc;
 } Taps;
 
-static NodeId find_window(const Graph *g)
-{
+static NodeId find_window(const Graph *g) {
     for (NodeId id = 0; id < g->nodes.count; id++)
         if (op_info(graph_node(g, id)->op)->class == CLASS_WINDOW) return id;
     return NODE_none;
 }
 
-static void add_element(Taps *t, size_t mark)
-{
-    Emitter *e = t->e;
+static void add_element(Taps *t, size_t mark) {
+    ValueEmitter *e = t->e;
     Op op = op_info(t->node->op)->scalar;
     TileId value = emit_value(e, t->node->args[0], t->index);
     if (value == TILE_none) return;
@@ -38,9 +36,8 @@ static void add_element(Taps *t, size_t mark)
 
 static void add_axis(Taps *t, uint32_t axis, size_t mark);
 
-static void add_tap(Taps *t, uint32_t axis, size_t mark, const Dim *tap)
-{
-    Emitter *e = t->e;
+static void add_tap(Taps *t, uint32_t axis, size_t mark, const Dim *tap) {
+    ValueEmitter *e = t->e;
     size_t here = emit_guard_mark(e);
     const Dim *index = dim_scale(e->ctx, t->out->index[axis], t->strides->items[axis]);
     index = dim_add(e->ctx, index, dim_scale(e->ctx, tap, t->dilations->items[axis]));
@@ -50,9 +47,8 @@ static void add_tap(Taps *t, uint32_t axis, size_t mark, const Dim *tap)
     emit_pop_guards(e, here);
 }
 
-static void add_axis(Taps *t, uint32_t axis, size_t mark)
-{
-    Emitter *e = t->e;
+static void add_axis(Taps *t, uint32_t axis, size_t mark) {
+    ValueEmitter *e = t->e;
     if (e->error != NULL) return;
     if (axis == t->operand->rank) {
         add_element(t, mark);
@@ -70,8 +66,7 @@ static void add_axis(Taps *t, uint32_t axis, size_t mark)
     }
 }
 
-static void emit_window(Emitter *e, const Domain *domain, const SkeletonRequest *request)
-{
+static void emit_window(ValueEmitter *e, const Domain *domain, const SkeletonRequest *request) {
     NodeId id = find_window(request->region);
     const Node *node = graph_node(request->region, id);
     Taps t = {.e = e,
@@ -83,7 +78,8 @@ static void emit_window(Emitter *e, const Domain *domain, const SkeletonRequest 
               .dilations = node_attr(node, "dilations").ints,
               .lo = node_attr(node, "lo").ints};
     int64_t taps = 1;
-    for (uint32_t i = 0; i < t.window->count && taps <= UNROLLED_TAPS; i++) taps *= t.window->items[i];
+    for (uint32_t i = 0; i < t.window->count && taps <= UNROLLED_TAPS; i++)
+        taps *= t.window->items[i];
     t.unroll = taps <= UNROLLED_TAPS;
     t.acc = emit_identity(e, node->type->dtype, op_info(node->op)->scalar);
     add_axis(&t, 0, emit_guard_mark(e));
@@ -95,8 +91,7 @@ static void emit_window(Emitter *e, const Domain *domain, const SkeletonRequest 
         domain_store(e, domain, i, request->schedule.streaming == 2);
 }
 
-TileProgram *skeleton_build_window(const SkeletonRequest *request, const char **out_why)
-{
+TileProgram *skeleton_build_window(const SkeletonRequest *request, const char **out_why) {
     NodeId id = find_window(request->region);
     if (id == NODE_none) {
         *out_why = "there is no window";
