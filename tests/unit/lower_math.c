@@ -4,8 +4,7 @@
 // values. Errors are in units in the last place of the result; the bounds are those of math.def,
 // which may not exceed the op table's.
 #include "tests/unit/lower_math.h"
-
-typedef long double Wide;
+#include "tests/unit/lower_math_values.h"
 
 typedef struct Function {
     Op op;
@@ -39,39 +38,6 @@ static const Function functions[] = {
     {OP_abs, fabs, fabsl},
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
-
-typedef struct Bound {
-    Op op;
-    double f32, f64;
-} Bound;
-
-static const Bound bounds[] = {
-#define MATH_BOUND(op, f32, f64) {OP_##op, f32, f64},
-#include "codegen/lower/math.def"
-#undef MATH_BOUND
-};
-
-static double bound_of(Op op, DType dtype) {
-    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
-        if (bounds[i].op == op) return dtype == DT_f64 ? bounds[i].f64 : bounds[i].f32;
-    return 0.5;
-}
-
-// |got - want| in units in the last place of `dtype` at want. Infinity counts as the power of two
-// after the greatest number.
-static double ulps(DType dtype, Wide got, Wide want) {
-    const DTypeInfo *info = dtype_info(dtype);
-    int top, least, exponent;
-    frexp(info->most, &top);
-    frexp(info->least, &least);
-    if (isnan(got) || isnan(want)) return isnan(got) && isnan(want) ? 0 : HUGE_VAL;
-    Wide end = ldexpl(1, top);
-    if (fabsl(want) > end) want = copysignl(end, want);
-    if (isinf(got)) got = copysignl(end, got);
-    frexpl(want, &exponent);
-    if (want == 0 || exponent < least) exponent = least;
-    return (double)(fabsl(got - want) / ldexpl(1, exponent - (int)info->precision));
-}
 
 static void report(Op op, DType dtype, double worst, Wide at, double bound) {
     if (getenv("TCC_TEST_SHOW"))
@@ -200,10 +166,6 @@ static void store_real(DType dtype, void *array, int i, double value) {
         ((float *)array)[i] = (float)value;
 }
 
-static double load_real(DType dtype, const void *array, int i) {
-    return dtype == DT_f64 ? ((const double *)array)[i] : (double)((const float *)array)[i];
-}
-
 typedef struct Worst {
     double error;
     Wide at;
@@ -221,7 +183,7 @@ static void measure(const Function *f, DType dtype, const void *in, const void *
                     Worst *worst) {
     double least = dtype_info(dtype)->least;
     for (int i = 0; i < count; i++) {
-        double x = load_real(dtype, in, i), got = load_real(dtype, out, i);
+        double x = (double)load_value(dtype, in, i), got = (double)load_value(dtype, out, i);
         Wide want = dtype == DT_f64 ? f->wide(x) : (Wide)f->reference(x);
         double error = ulps(dtype, got, want);
         if (may_vanish(f->op) && got == 0 && fabsl(want) < least) error = 0;
@@ -294,53 +256,24 @@ static void test_f64(void) {
 
 // ---- small floats ------------------------------------------------------------------------------
 
-// The value of a code, by the definition of the formats.
-static double small_value(DType dtype, unsigned code) {
-    const DTypeInfo *info = dtype_info(dtype);
-    int mantissa = (int)info->precision - 1, least;
-    frexp(info->least, &least);
-    unsigned magnitude = code & ((1u << (info->bits - 1)) - 1);
-    unsigned field = magnitude >> mantissa, fraction = magnitude & ((1u << mantissa) - 1);
-    unsigned top = (1u << ((int)info->bits - 1 - mantissa)) - 1;
-    double sign = code >> (info->bits - 1) ? -1 : 1;
-    if (dtype == DT_f8e4m3 && magnitude == 0x7f) return (double)NAN;
-    if (dtype != DT_f8e4m3 && field == top) return fraction ? (double)NAN : sign * HUGE_VAL;
-    if (field == 0) return sign * ldexp(fraction, least - 1 - mantissa);
-    return sign * ldexp((1u << mantissa) + fraction, least - 2 - mantissa + (int)field);
-}
-
-static unsigned small_code(DType dtype, const void *array, unsigned i) {
-    return dtype_info(dtype)->bits == 8 ? ((const uint8_t *)array)[i]
-                                        : ((const uint16_t *)array)[i];
-}
-
-// Within half a unit, plus what the f32 error can shift across a tie; saturated or infinite beyond
-// the greatest number.
-static double small_error(DType dtype, Op op, double got, double want) {
-    const DTypeInfo *info = dtype_info(dtype);
-    if (dtype == DT_f8e4m3 && fabs(want) > info->most) want = copysign(info->most, want);
-    if (may_vanish(op) && got == 0 && fabs(want) < 0x1p-126) return 0;
-    double allowance = 2 * bound_of(op, DT_f32) * ldexp(1, (int)info->precision - 24);
+// Beyond half a unit, what the error of f32 can shift across a tie.
+static double small_error(DType dtype, Op op, Wide got, Wide want) {
+    if (may_vanish(op) && got == 0 && fabsl(want) < 0x1p-126L) return 0;
+    double allowance = 2 * bound_of(op, DT_f32) * ldexp(1, (int)dtype_info(dtype)->precision - 24);
     return ulps(dtype, got, want) - allowance;
 }
 
 static void check_small(const Function *f, DType dtype, Kernel native, Kernel by_bits) {
     static uint8_t in[2 * 65536], out[2 * 65536], other[2 * 65536];
-    unsigned bits = dtype_info(dtype)->bits, count = 1u << bits;
-    for (unsigned i = 0; i < count; i++) {
-        if (bits == 8)
-            in[i] = (uint8_t)i;
-        else
-            memcpy(in + 2 * i, &(uint16_t){(uint16_t)i}, 2);
-    }
+    unsigned count = 1u << dtype_info(dtype)->bits;
+    for (unsigned i = 0; i < count; i++) store_bits(dtype, in, i, i);
     native(in, in, out, count);
     by_bits(in, in, other, count);
     Worst worst = {0, 0};
     for (unsigned i = 0; i < count; i++) {
-        double x = small_value(dtype, i), got = small_value(dtype, small_code(dtype, out, i));
-        double error = small_error(dtype, f->op, got, f->reference(x));
-        double twin = small_value(dtype, small_code(dtype, other, i));
-        if (memcmp(&got, &twin, sizeof got) != 0 && !(isnan(got) && isnan(twin))) error = HUGE_VAL;
+        Wide x = load_value(dtype, in, i), got = load_value(dtype, out, i);
+        double error = small_error(dtype, f->op, got, f->reference((double)x));
+        if (!same_value(got, load_value(dtype, other, i))) error = HUGE_VAL;
         if (error > worst.error) worst = (Worst){error, x};
     }
     report(f->op, dtype, worst.error, worst.at, 0.5);
