@@ -172,4 +172,14 @@
 #define MSG_INLINE_SIZE                                                                            \
     "inline-size", "functions call one another so often that the graph exceeds %d nodes"
 
+/* tile programs */
+#define MSG_TILE_SYNTAX "tile-syntax", "expected %s, found %s"
+#define MSG_TILE_UNKNOWN "tile-unknown", "%.*s is not defined here"
+#define MSG_TILE_REDEFINED "tile-redefined", "%.*s is defined already"
+#define MSG_TILE_DIM "tile-dim", "dim %.*s is known with another range"
+#define MSG_TILE_OVERFLOW "tile-overflow", "this expression may leave the range of 62 bits"
+#define MSG_TILE_COUNT "tile-count", "%u %s instead of %u"
+#define MSG_TILE_LIMIT "tile-limit", "more than %u %s"
+#define MSG_TILE_UNSOUND "tile-unsound", "this program is not sound: %s"
+
 #endif

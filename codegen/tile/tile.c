@@ -5,14 +5,25 @@
 
 #include <math.h>
 
-/* ---- programs, names and symbols ---------------------------------------------------------------
- */
+/* ---- programs, names and symbols ---- */
+
+/* `name` as the text can hold it: letters, digits, underscores and `also`; not a digit first. */
+static Str plain_name(Arena *arena, Str name, char also) {
+    Buf buf = {.arena = arena};
+    if (name.size == 0 || (name.data[0] >= '0' && name.data[0] <= '9')) buf_char(&buf, '_');
+    for (size_t i = 0; i < name.size; i++) {
+        char c = name.data[i], lower = (char)(c | 32);
+        bool plain = (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_';
+        buf_char(&buf, plain || c == also ? c : '_');
+    }
+    return buf_str(&buf);
+}
 
 TileProgram *tile_program_new(IrContext *ctx, Arena *arena, Str name, TileState state) {
     TileProgram *program = NEW(arena, TileProgram);
     program->ctx = ctx;
     program->arena = arena;
-    program->name = str_copy(arena, name);
+    program->name = plain_name(arena, name, '.');
     program->state = state;
     program->names.arena = arena;
     return program;
@@ -20,9 +31,9 @@ TileProgram *tile_program_new(IrContext *ctx, Arena *arena, Str name, TileState 
 
 /* `name`, or the first of name1, name2, … that is not taken yet; it is then taken. */
 static Str unique_name(TileProgram *program, Str name) {
-    Str unique = str_copy(program->arena, name);
+    Str plain = plain_name(program->arena, name, '_'), unique = plain;
     for (unsigned i = 1; map_get(&program->names, unique); i++)
-        unique = str_format(program->arena, "%.*s%u", STR_ARG(name), i);
+        unique = str_format(program->arena, "%.*s%u", STR_ARG(plain), i);
     map_set(&program->names, unique, program);
     return unique;
 }
@@ -78,8 +89,7 @@ const DimSymbol *tile_axis_symbol(TileProgram *program, uint32_t axis, const Dim
     return symbol;
 }
 
-/* ---- types -------------------------------------------------------------------------------------
- */
+/* ---- types ---- */
 
 TileType tile_type(DType dtype, uint32_t rank, const Dim *const *extents, uint32_t lanes) {
     require(rank <= TILE_MAX_RANK);
@@ -110,8 +120,7 @@ static TileType with_dtype(const TileType *type, DType dtype) {
     return result;
 }
 
-/* ---- instructions ------------------------------------------------------------------------------
- */
+/* ---- instructions ---- */
 
 TileBuilder tile_builder(TileProgram *program) {
     return (TileBuilder){.program = program, .block = &program->body};
@@ -295,8 +304,7 @@ TileId tile_check(TileBuilder *b, TileId index, const Dim *bound, const TileGuar
     return give_result(b, instr, *tile_value_type(b->program, index));
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------
- */
+/* ---- blocks ---- */
 
 static void open_blocks(TileBuilder *b, TileInstr *instr, uint32_t count) {
     instr->blocks = NEW_ARRAY(b->program->arena, TileBlock, count);

@@ -91,7 +91,7 @@ typedef enum TileOp {
     TILE_random,
     /* An i64 index tile made safe for a dimension of `bound`: a negative index has bound added;
      * what is then out of range is reported and clamped to [0, bound - 1]. Elements outside the
-     * guards give 0 and are not reported. A bound of 0 reports nothing and gives 0: accesses
+     * guards give 0 and are not reported. A bound of 0 gives 0 and reports every index: accesses
      * through it need the guard 0 <= 0 < bound unless bound is known to be positive. */
     TILE_check,
     TILE_op_count
@@ -176,8 +176,7 @@ typedef struct TileProgram {
     Map names; /* of views and variables; unique, so that the text can be read back */
 } TileProgram;
 
-/* ---- building ---------------------------------------------------------------------------------
- */
+/* ---- building ---- */
 
 /* Where instructions go. Make one by tile_builder and nest with tile_begin_…/tile_end_…. */
 typedef struct TileBuilder {

@@ -1,0 +1,63 @@
+#include "codegen/tile/prove.h"
+
+enum { MAX_STEPS = 5, FUEL = 1000 };
+
+void prover_assume(Prover *prover, const Dim *fact) {
+    vec_push(prover->arena, &prover->facts, fact);
+}
+
+void prover_assume_range(Prover *prover, const Dim *lo, const Dim *value, const Dim *hi) {
+    prover_assume(prover, dim_sub(prover->ctx, value, lo));
+    prover_assume(prover, dim_offset(prover->ctx, dim_sub(prover->ctx, hi, value), -1));
+}
+
+static bool search(Prover *prover, const Dim *dim, int steps);
+
+/* ---- weakenings ---- */
+
+/* k·(a // d) + rest, for d > 0. Exact where |k| is 1; else from  a - d + 1 <= d·(a // d) <= a. */
+static bool replace_quotient(Prover *prover, const Dim *dim, const DimTerm *term, int steps) {
+    IrContext *ctx = prover->ctx;
+    const DimAtom *atom = term->atoms[0];
+    if (term->atom_count > 1 || atom->kind != ATOM_floordiv) return false;
+    int64_t k = term->coefficient, divisor = 0;
+    const Dim *quotient = dim_floordiv(ctx, atom->a, atom->b);
+    const Dim *rest = dim_sub(ctx, dim, dim_scale(ctx, quotient, k));
+    const Dim *scaled = dim_mul(ctx, rest, atom->b), *below = dim_offset(ctx, atom->b, -1);
+    if (k == 1) return search(prover, dim_add(ctx, scaled, atom->a), steps);
+    if (k == -1) return search(prover, dim_add(ctx, dim_sub(ctx, scaled, atom->a), below), steps);
+    const Dim *bound = k > 0 ? dim_sub(ctx, atom->a, below) : atom->a;
+    if (!dim_is_const(atom->b, &divisor) || k % divisor != 0)
+        return search(prover, dim_add(ctx, scaled, dim_scale(ctx, bound, k)), steps);
+    return search(prover, dim_add(ctx, rest, dim_scale(ctx, bound, k / divisor)), steps);
+}
+
+/* ---- search ---- */
+
+/* Whether at most `steps` weakenings lead to something that is seen to be >= 0. */
+static bool search(Prover *prover, const Dim *dim, int steps) {
+    if (dim_is_overflow(dim)) return false;
+    if (dim_proves_le(prover->ctx, dim_const(prover->ctx, 0), dim)) return true;
+    if (steps == 0 || prover->fuel == 0 || dim->hi < 0) return false;
+    prover->fuel--;
+    for (size_t i = prover->facts.count; i-- > 0;) {
+        if (search(prover, dim_sub(prover->ctx, dim, prover->facts.data[i]), steps - 1))
+            return true;
+    }
+    for (uint32_t i = 0; i < dim->term_count; i++) {
+        if (replace_quotient(prover, dim, &dim->terms[i], steps - 1)) return true;
+    }
+    return false;
+}
+
+bool prover_nonnegative(Prover *prover, const Dim *dim) {
+    prover->fuel = FUEL;
+    for (int steps = 0; steps <= MAX_STEPS && prover->fuel > 0; steps++) {
+        if (search(prover, dim, steps)) return true;
+    }
+    return false;
+}
+
+bool prover_less(Prover *prover, const Dim *a, const Dim *b) {
+    return prover_nonnegative(prover, dim_offset(prover->ctx, dim_sub(prover->ctx, b, a), -1));
+}
