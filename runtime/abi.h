@@ -1,7 +1,7 @@
 /* What compiled kernels and the runtime agree on. Changing anything here changes TCC_ABI_VERSION.
  *
- * A CPU kernel runs the grid points begin..end-1 of its tile program, numbered row-major, on the calling
- * thread. It imports nothing and keeps no state.
+ * A CPU kernel runs the grid points begin..end-1 of its tile program, numbered row-major, on the
+ * calling thread. It imports nothing and keeps no state.
  */
 #ifndef TCC_RUNTIME_ABI_H
 #define TCC_RUNTIME_ABI_H
@@ -10,7 +10,8 @@
 
 enum { TCC_ABI_VERSION = 1 };
 
-/* The first index error of a run; written once (state 0 -> 1 -> 2) by whichever thread finds it first. */
+/* The first index error of a run; written once (state 0 -> 1 -> 2) by whichever thread finds it
+ * first. */
 typedef struct TccErrorWord {
     int32_t state; /* 0: none, 1: being written, 2: complete */
     int32_t site;  /* which check of the kernel */

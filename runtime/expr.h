@@ -1,5 +1,5 @@
-/* Expressions over dims as stack programs: how grids, sizes and shapes are computed when a model is run.
- * A word is an opcode, for PUSH_CONST followed by the number, for PUSH_DIM by the slot. */
+/* Expressions over dims as stack programs: how grids, sizes and shapes are computed when a model is
+ * run. A word is an opcode, for PUSH_CONST followed by the number, for PUSH_DIM by the slot. */
 #ifndef TCC_RUNTIME_EXPR_H
 #define TCC_RUNTIME_EXPR_H
 

@@ -1,6 +1,7 @@
-/* The image: everything about a compiled model that is not code or weights, as one block of bytes without
- * pointers, which code generation writes and the runtime reads in place. Offsets count bytes from the image's
- * begin; strings are zero-terminated; expressions are stack programs over the dims (expr.h).
+/* The image: everything about a compiled model that is not code or weights, as one block of bytes
+ * without pointers, which code generation writes and the runtime reads in place. Offsets count
+ * bytes from the image's begin; strings are zero-terminated; expressions are stack programs over
+ * the dims (expr.h).
  */
 #ifndef TCC_RUNTIME_IMAGE_H
 #define TCC_RUNTIME_IMAGE_H
@@ -31,7 +32,7 @@ typedef struct TccPort {
     uint32_t name;
     int32_t dtype;
     uint32_t rank;
-    uint32_t bits;                      /* of an element */
+    uint32_t bits; /* of an element */
     TccExpr dims[TCC_IMAGE_RANK];
     uint32_t dim_names[TCC_IMAGE_RANK]; /* of dims that vary; 0: fixed */
     int64_t lo[TCC_IMAGE_RANK], hi[TCC_IMAGE_RANK];
@@ -46,8 +47,8 @@ typedef enum TccBufferKind {
 
 typedef struct TccBuffer {
     uint32_t kind;
-    uint32_t index;                   /* input, output or constant */
-    int64_t offset[TCC_MAX_BUCKETS];  /* in the arena */
+    uint32_t index;                  /* input, output or constant */
+    int64_t offset[TCC_MAX_BUCKETS]; /* in the arena */
     TccExpr bytes;
 } TccBuffer;
 
@@ -59,7 +60,7 @@ typedef struct TccKernelInfo {
     uint32_t name;
     uint32_t place; /* "model.g:12", or 0 */
     TccExpr points;
-    TccExpr scratch; /* bytes a thread */
+    TccExpr scratch;     /* bytes a thread */
     double ns_per_point; /* an estimate, for the choice of threads */
 } TccKernelInfo;
 
@@ -92,8 +93,8 @@ typedef struct TccImage {
     uint32_t magic, abi;
     uint32_t size; /* of the whole image */
     uint32_t name; /* the model's */
-    TccTable dims, inputs, outputs, code, buffers, constants, kernels, launches, launch_buffers, checks,
-        buckets, variants, strings;
+    TccTable dims, inputs, outputs, code, buffers, constants, kernels, launches, launch_buffers,
+        checks, buckets, variants, strings;
     uint64_t weight_bytes;
 } TccImage;
 

@@ -3,17 +3,16 @@
  * A model.so exports one function, tcc_model_get_api, which gives a table of functions:
  *
  *     void *library = dlopen("./digits.so", RTLD_NOW);
- *     tcc_model_get_api_function *get = (tcc_model_get_api_function *)dlsym(library, TCC_MODEL_GET_API);
- *     const tcc_model_api *api = get(TCC_MODEL_API_VERSION);
- *     tcc_model *model;  tcc_session *session;  char message[256];
- *     api->open(NULL, &model, message, sizeof message);
+ *     tcc_model_get_api_function *get = (tcc_model_get_api_function *)dlsym(library,
+ * TCC_MODEL_GET_API); const tcc_model_api *api = get(TCC_MODEL_API_VERSION); tcc_model *model;
+ * tcc_session *session;  char message[256]; api->open(NULL, &model, message, sizeof message);
  *     api->session_new(model, &session);
  *     api->run(session, inputs, input_count, outputs, output_count);
  *
- * A model is immutable and may be shared by any number of threads; a session serves one caller at a time.
- * Functions return a status; what there is to say about a failure is on the session (session_message) or in the
- * buffer that was passed. Nothing here exits, aborts or prints. The table of version v+1 begins with that of v.
- * Compiles as C99 and as C++.
+ * A model is immutable and may be shared by any number of threads; a session serves one caller at a
+ * time. Functions return a status; what there is to say about a failure is on the session
+ * (session_message) or in the buffer that was passed. Nothing here exits, aborts or prints. The
+ * table of version v+1 begins with that of v. Compiles as C99 and as C++.
  */
 #ifndef TCC_MODEL_H
 #define TCC_MODEL_H
@@ -41,11 +40,12 @@ typedef enum tcc_status {
     TCC_MEMORY = 3,      /* out of memory */
     TCC_INTERNAL = 4,    /* a bug in tcc */
     TCC_MISMATCH = 5,    /* a check failed */
-    TCC_INDEX = 6        /* an index of the model's data was out of range; the outputs are not to be used */
+    TCC_INDEX =
+        6 /* an index of the model's data was out of range; the outputs are not to be used */
 } tcc_status;
 
-/* Element types. bool is a byte of 0 or 1; 4-bit values are packed, low nibble first; the 8-bit floats are those of
- * OCP; bf16 is the upper half of an f32. */
+/* Element types. bool is a byte of 0 or 1; 4-bit values are packed, low nibble first; the 8-bit
+ * floats are those of OCP; bf16 is the upper half of an f32. */
 typedef enum tcc_dtype {
     TCC_BOOL,
     TCC_I4,
@@ -70,8 +70,8 @@ typedef enum tcc_device { TCC_CPU = 0 } tcc_device;
 
 enum { TCC_MAX_RANK = 8 };
 
-/* A tensor in the caller's memory. `strides` count elements; all zero means dense and row-major. The data need be
- * aligned for its dtype only. */
+/* A tensor in the caller's memory. `strides` count elements; all zero means dense and row-major.
+ * The data need be aligned for its dtype only. */
 typedef struct tcc_tensor {
     uint32_t size; /* of this struct: sizeof(tcc_tensor) */
     int32_t device;
@@ -86,8 +86,8 @@ typedef struct tcc_tensor {
 typedef struct tcc_model tcc_model;
 typedef struct tcc_session tcc_session;
 
-/* An input or output of a model. A dim that is not fixed has dims[i] = -1 and lies in lo[i]..hi[i]; its name is
- * dim_names[i] (an expression for outputs). */
+/* An input or output of a model. A dim that is not fixed has dims[i] = -1 and lies in lo[i]..hi[i];
+ * its name is dim_names[i] (an expression for outputs). */
 typedef struct tcc_port {
     uint32_t size; /* of this struct */
     const char *name;
@@ -99,11 +99,12 @@ typedef struct tcc_port {
 } tcc_port;
 
 /* Runs body(data, i) for i in 0..count-1, concurrently or not, and returns when all are done. */
-typedef void tcc_parallel_for(void *user, int32_t count, void (*body)(void *data, int32_t i), void *data);
+typedef void tcc_parallel_for(void *user, int32_t count, void (*body)(void *data, int32_t i),
+                              void *data);
 
 typedef struct tcc_open_options {
-    uint32_t size;    /* of this struct */
-    int32_t threads;  /* 0: one a core; 1: the caller's alone */
+    uint32_t size;                  /* of this struct */
+    int32_t threads;                /* 0: one a core; 1: the caller's alone */
     tcc_parallel_for *parallel_for; /* the caller's threads instead of our own; NULL: our own */
     void *parallel_user;
 } tcc_open_options;
@@ -118,7 +119,8 @@ typedef struct tcc_run_info {
     uint32_t launches;
 } tcc_run_info;
 
-/* Called around each kernel of a session's runs, for profiles: `ns` is its time, `threads` how many it ran on. */
+/* Called around each kernel of a session's runs, for profiles: `ns` is its time, `threads` how many
+ * it ran on. */
 typedef void tcc_profile_callback(void *user, const char *kernel, uint64_t ns, uint32_t threads);
 
 typedef struct tcc_model_api {
@@ -127,8 +129,9 @@ typedef struct tcc_model_api {
     /* The metadata as JSON (interface, dims, versions, targets, build id, kernels); static. */
     const char *(*metadata)(size_t *out_size);
 
-    /* Makes the model ready: checks the processor, maps the weights. `options` may be NULL. On failure a text is
-     * written to `message` (may be NULL). Sessions keep their model alive; close drops the caller's hold. */
+    /* Makes the model ready: checks the processor, maps the weights. `options` may be NULL. On
+     * failure a text is written to `message` (may be NULL). Sessions keep their model alive; close
+     * drops the caller's hold. */
     tcc_status (*open)(const tcc_open_options *options, tcc_model **out_model, char *message,
                        size_t message_size);
     void (*close)(tcc_model *model);
@@ -140,19 +143,21 @@ typedef struct tcc_model_api {
 
     tcc_status (*session_new)(tcc_model *model, tcc_session **out_session);
     void (*session_free)(tcc_session *session);
-    const char *(*session_message)(const tcc_session *session); /* of the last failure; never NULL */
+    const char *(*session_message)(
+        const tcc_session *session); /* of the last failure; never NULL */
 
     /* The dims that output `index` will have for inputs of these dims (their data is not read). */
     tcc_status (*output_dims)(tcc_session *session, const tcc_tensor *inputs, uint32_t input_count,
                               uint32_t index, int64_t *out_dims);
 
-    /* Runs the model: reads the inputs, writes the outputs, all of the caller's memory. Returns when done. */
+    /* Runs the model: reads the inputs, writes the outputs, all of the caller's memory. Returns
+     * when done. */
     tcc_status (*run)(tcc_session *session, const tcc_tensor *inputs, uint32_t input_count,
                       const tcc_tensor *outputs, uint32_t output_count);
 
-    /* The same in two steps: enqueue may return before the work is done; the tensors' memory must live until sync
-     * returns, which also tells of errors. `stream` is the caller's CUDA stream, NULL on the CPU, where enqueue
-     * does the work. */
+    /* The same in two steps: enqueue may return before the work is done; the tensors' memory must
+     * live until sync returns, which also tells of errors. `stream` is the caller's CUDA stream,
+     * NULL on the CPU, where enqueue does the work. */
     tcc_status (*enqueue)(tcc_session *session, const tcc_tensor *inputs, uint32_t input_count,
                           const tcc_tensor *outputs, uint32_t output_count, void *stream);
     tcc_status (*sync)(tcc_session *session);

@@ -1,8 +1,9 @@
 /* tcc.h: compile tensor models and run them in this process.
  *
- * A tcc_compiler holds options and callbacks; from it models are compiled, one call a model. A tcc_unit is a
- * compiled model: its IR at each level can be read as text, it can be written as a self-contained model.so,
- * checked against the reference evaluator, or run in this process through the interface of model.h.
+ * A tcc_compiler holds options and callbacks; from it models are compiled, one call a model. A
+ * tcc_unit is a compiled model: its IR at each level can be read as text, it can be written as a
+ * self-contained model.so, checked against the reference evaluator, or run in this process through
+ * the interface of model.h.
  *
  *     tcc_compiler *compiler;
  *     tcc_unit *unit;
@@ -10,9 +11,10 @@
  *         tcc_compile_file(compiler, "digits.g", &unit) == TCC_OK)
  *         tcc_unit_write(unit, "digits.so");
  *
- * The library never exits, aborts or prints. A compiler and its units belong to one thread at a time; several
- * compilers are independent. Handles are freed in any order. Texts that functions return live as long as the
- * handle they were asked of, or until the next call on it where that is said.
+ * The library never exits, aborts or prints. A compiler and its units belong to one thread at a
+ * time; several compilers are independent. Handles are freed in any order. Texts that functions
+ * return live as long as the handle they were asked of, or until the next call on it where that is
+ * said.
  */
 #ifndef TCC_TCC_H
 #define TCC_TCC_H
@@ -34,14 +36,16 @@ typedef struct tcc_unit tcc_unit;
 /* The version of the library, "0.1.0". */
 TCC_API const char *tcc_version(void);
 
-/* ---- compilers ---------------------------------------------------------------------------------- */
+/* ---- compilers ----------------------------------------------------------------------------------
+ */
 
 TCC_API tcc_status tcc_compiler_new(tcc_compiler **out_compiler);
 TCC_API void tcc_compiler_free(tcc_compiler *compiler); /* NULL is allowed */
 
-/* Sets an option by its name on the command line without the dashes, for the compilations that follow: ("O",
- * "2"), ("D", "N=8"), ("target", "native"), ("params", "random:1"), … tcc_option_at lists them all. `value` is NULL
- * or empty for options that take none. TCC_INVALID with a message for unknown names and wrong values. */
+/* Sets an option by its name on the command line without the dashes, for the compilations that
+ * follow: ("O", "2"), ("D", "N=8"), ("target", "native"), ("params", "random:1"), … tcc_option_at
+ * lists them all. `value` is NULL or empty for options that take none. TCC_INVALID with a message
+ * for unknown names and wrong values. */
 TCC_API tcc_status tcc_set_option(tcc_compiler *compiler, const char *name, const char *value);
 
 typedef struct tcc_option {
@@ -57,82 +61,90 @@ typedef enum tcc_severity { TCC_NOTE, TCC_WARNING, TCC_ERROR } tcc_severity;
 typedef struct tcc_diagnostic {
     uint32_t size; /* of this struct */
     tcc_severity severity;
-    const char *id;       /* stable: "unknown-name" */
-    const char *path;     /* of the input it is about, or NULL */
+    const char *id;        /* stable: "unknown-name" */
+    const char *path;      /* of the input it is about, or NULL */
     uint32_t line, column; /* from 1; 0 when it is about the whole input */
-    const char *text;     /* one line */
-    const char *rendered; /* with place, source line and caret; ends in a newline */
+    const char *text;      /* one line */
+    const char *rendered;  /* with place, source line and caret; ends in a newline */
 } tcc_diagnostic;
 
-/* `callback` is called for each diagnostic of the calls that follow, on the calling thread; the struct and its
- * texts live during the call. NULL: none is told. */
+/* `callback` is called for each diagnostic of the calls that follow, on the calling thread; the
+ * struct and its texts live during the call. NULL: none is told. */
 typedef void tcc_diagnostic_callback(void *user, const tcc_diagnostic *diagnostic);
-TCC_API void tcc_on_diagnostic(tcc_compiler *compiler, tcc_diagnostic_callback *callback, void *user);
+TCC_API void tcc_on_diagnostic(tcc_compiler *compiler, tcc_diagnostic_callback *callback,
+                               void *user);
 
 /* `callback` gets the dumps that -d, --dump-after and the like ask for. */
 typedef void tcc_text_callback(void *user, const char *text, size_t size);
 TCC_API void tcc_on_dump(tcc_compiler *compiler, tcc_text_callback *callback, void *user);
 
-/* What the last failing call on this compiler, or on a unit of it, has to say; never NULL. Lives until the next
- * call. */
+/* What the last failing call on this compiler, or on a unit of it, has to say; never NULL. Lives
+ * until the next call. */
 TCC_API const char *tcc_message(const tcc_compiler *compiler);
 
-/* ---- compiling -------------------------------------------------------------------------------------- */
+/* ---- compiling
+ * -------------------------------------------------------------------------------------- */
 
-/* Compiles a model file: .g or .tir by its name. TCC_INVALID when the input is wrong (the diagnostics say how),
- * TCC_ENVIRONMENT when a file could not be read. The unit is freed by tcc_unit_free. */
+/* Compiles a model file: .g or .tir by its name. TCC_INVALID when the input is wrong (the
+ * diagnostics say how), TCC_ENVIRONMENT when a file could not be read. The unit is freed by
+ * tcc_unit_free. */
 TCC_API tcc_status tcc_compile_file(tcc_compiler *compiler, const char *path, tcc_unit **out_unit);
 
-/* Compiles `size` bytes of text as if they were the file `path` (which need not exist; its name decides the
- * language, and paths in the text are relative to its folder). */
+/* Compiles `size` bytes of text as if they were the file `path` (which need not exist; its name
+ * decides the language, and paths in the text are relative to its folder). */
 TCC_API tcc_status tcc_compile_memory(tcc_compiler *compiler, const char *path, const void *text,
                                       size_t size, tcc_unit **out_unit);
 TCC_API void tcc_unit_free(tcc_unit *unit); /* NULL is allowed */
 
-/* ---- what was compiled ---------------------------------------------------------------------------------- */
+/* ---- what was compiled
+ * ---------------------------------------------------------------------------------- */
 
-/* The unit at a level as text: "ir" (the graph after all passes asked for), "program", "tile" (placed tile programs),
- * "tile-free", "llvm", "ptx", "asm", "dot", "header", "times". The text lives as long as the unit. */
+/* The unit at a level as text: "ir" (the graph after all passes asked for), "program", "tile"
+ * (placed tile programs), "tile-free", "llvm", "ptx", "asm", "dot", "header", "times". The text
+ * lives as long as the unit. */
 TCC_API tcc_status tcc_unit_text(tcc_unit *unit, const char *kind, const char **out_text,
                                  size_t *out_size);
 
-/* The decisions of the passes for people: `show` is a comma-separated list of fusion, plan, memory, schedule; NULL
- * for all. */
+/* The decisions of the passes for people: `show` is a comma-separated list of fusion, plan, memory,
+ * schedule; NULL for all. */
 TCC_API tcc_status tcc_unit_explain(tcc_unit *unit, const char *show, const char **out_text,
                                     size_t *out_size);
 
-/* Writes the object file of the kernels, or the whole self-contained model.so: to a temporary file first, renamed
- * when complete, so that an older file is whole until the new one is. */
+/* Writes the object file of the kernels, or the whole self-contained model.so: to a temporary file
+ * first, renamed when complete, so that an older file is whole until the new one is. */
 TCC_API tcc_status tcc_unit_write_object(tcc_unit *unit, const char *path);
 TCC_API tcc_status tcc_unit_write(tcc_unit *unit, const char *path);
 
-/* The model in this process: like tcc_model_get_api's open on the model.so it would be. The unit outlives the
- * model; the model is closed by api->close. */
+/* The model in this process: like tcc_model_get_api's open on the model.so it would be. The unit
+ * outlives the model; the model is closed by api->close. */
 TCC_API tcc_status tcc_unit_open(tcc_unit *unit, const tcc_model_api **out_api,
                                  tcc_model **out_model);
 
-/* ---- checking --------------------------------------------------------------------------------------------- */
+/* ---- checking
+ * --------------------------------------------------------------------------------------------- */
 
 /* What tcc_unit_check found for one output of one kernel, or of the whole model. */
 typedef struct tcc_check_result {
-    uint32_t size; /* of this struct */
+    uint32_t size;      /* of this struct */
     const char *kernel; /* its name; the model's for a whole run */
     const char *output;
     uint64_t elements, compared, mismatches;
-    double worst;           /* largest |difference| / tolerance of an element */
-    uint64_t first_index;   /* row-major, of the first mismatch */
+    double worst;                    /* largest |difference| / tolerance of an element */
+    uint64_t first_index;            /* row-major, of the first mismatch */
     double got, expected, tolerance; /* there */
 } tcc_check_result;
 typedef void tcc_check_callback(void *user, const tcc_check_result *result);
 
-/* Runs the compiled kernels one by one on what the evaluator gives as their inputs, and the whole model on `inputs`
- * (as many as it has; their dims bind the model's), and compares each output with the evaluator's value within the
- * derived tolerance. An element whose tolerance reaches over a discontinuity is left out; more than 1 % of those in an
- * output counts as a mismatch. TCC_MISMATCH when anything differs. */
+/* Runs the compiled kernels one by one on what the evaluator gives as their inputs, and the whole
+ * model on `inputs` (as many as it has; their dims bind the model's), and compares each output with
+ * the evaluator's value within the derived tolerance. An element whose tolerance reaches over a
+ * discontinuity is left out; more than 1 % of those in an output counts as a mismatch. TCC_MISMATCH
+ * when anything differs. */
 TCC_API tcc_status tcc_unit_check(tcc_unit *unit, const tcc_tensor *inputs, uint32_t input_count,
                                   tcc_check_callback *callback, void *user);
 
-/* ---- arrays in files ----------------------------------------------------------------------------------------- */
+/* ---- arrays in files
+ * ----------------------------------------------------------------------------------------- */
 
 /* Reads an .npy file into memory that tcc_array_free releases; the tensor is dense on the CPU. */
 typedef struct tcc_array tcc_array;
@@ -142,14 +154,16 @@ TCC_API tcc_status tcc_array_new(tcc_compiler *compiler, int32_t dtype, uint32_t
                                  const int64_t *dims, tcc_array **out_array);
 /* Fills it with numbers that suit a test of its dtype: reproducible by seed. */
 TCC_API void tcc_array_fill_random(tcc_array *array, uint64_t seed);
-TCC_API tcc_status tcc_array_write(tcc_compiler *compiler, const tcc_array *array, const char *path);
+TCC_API tcc_status tcc_array_write(tcc_compiler *compiler, const tcc_array *array,
+                                   const char *path);
 TCC_API const tcc_tensor *tcc_array_tensor(const tcc_array *array);
 TCC_API void tcc_array_free(tcc_array *array);
 
-/* ---- reference texts ------------------------------------------------------------------------------------------- */
+/* ---- reference texts
+ * ------------------------------------------------------------------------------------------- */
 
-/* The op reference, the pass list, the targets, the schedule fields: "ops", "passes", "targets", "schedules". NULL for
- * an unknown kind. Static. */
+/* The op reference, the pass list, the targets, the schedule fields: "ops", "passes", "targets",
+ * "schedules". NULL for an unknown kind. Static. */
 TCC_API tcc_status tcc_reference(tcc_compiler *compiler, const char *kind, const char **out_text,
                                  size_t *out_size);
 

@@ -1,0 +1,100 @@
+#include "runtime/copy.h"
+
+#include <string.h>
+
+bool tensor_count(const tcc_tensor *tensor, int64_t *out_count) {
+    int64_t count = 1;
+    bool empty = false;
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        if (tensor->dims[i] < 0) return false;
+        if (tensor->dims[i] == 0)
+            empty = true;
+        else if (__builtin_mul_overflow(count, tensor->dims[i], &count))
+            return false;
+    }
+    *out_count = empty ? 0 : count;
+    return true;
+}
+
+bool tensor_is_dense(const tcc_tensor *tensor) {
+    bool all_zero = true, dense = true;
+    int64_t stride = 1;
+    for (uint32_t i = tensor->rank; i-- > 0;) {
+        if (tensor->strides[i] != 0) all_zero = false;
+        if (tensor->dims[i] == 0) return true;
+        if (tensor->dims[i] != 1 && tensor->strides[i] != stride) dense = false;
+        stride *= tensor->dims[i];
+    }
+    return dense || all_zero;
+}
+
+void tensor_span(const tcc_tensor *tensor, uint32_t element_bytes, uintptr_t *out_begin,
+                 uintptr_t *out_end) {
+    int64_t low = 0, high = 0, count = 0;
+    uintptr_t begin = (uintptr_t)tensor_begin(tensor);
+    if (!tensor_count(tensor, &count) || count == 0) {
+        *out_begin = *out_end = begin;
+        return;
+    }
+    if (tensor_is_dense(tensor)) {
+        high = count - 1;
+    } else {
+        for (uint32_t i = 0; i < tensor->rank; i++) {
+            int64_t reach = (tensor->dims[i] - 1) * tensor->strides[i];
+            if (reach < 0)
+                low += reach;
+            else
+                high += reach;
+        }
+    }
+    *out_begin = begin + (uintptr_t)(low * (int64_t)element_bytes);
+    *out_end = begin + (uintptr_t)((high + 1) * (int64_t)element_bytes);
+}
+
+/* Walks the elements in row-major order; `strides` in bytes. */
+typedef struct Walk {
+    uint32_t rank;
+    const int64_t *dims;
+    int64_t strides[TCC_MAX_RANK];
+    int64_t index[TCC_MAX_RANK];
+    int64_t offset;
+} Walk;
+
+static void walk_begin(Walk *walk, const tcc_tensor *tensor, uint32_t element_bytes) {
+    *walk = (Walk){.rank = tensor->rank, .dims = tensor->dims};
+    int64_t dense = element_bytes;
+    bool is_dense = tensor_is_dense(tensor);
+    for (uint32_t i = tensor->rank; i-- > 0;) {
+        walk->strides[i] = is_dense ? dense : tensor->strides[i] * (int64_t)element_bytes;
+        dense *= tensor->dims[i];
+    }
+}
+
+static void walk_next(Walk *walk) {
+    for (uint32_t i = walk->rank; i-- > 0;) {
+        walk->offset += walk->strides[i];
+        if (++walk->index[i] < walk->dims[i]) return;
+        walk->offset -= walk->strides[i] * walk->dims[i];
+        walk->index[i] = 0;
+    }
+}
+
+void tensor_gather(const tcc_tensor *tensor, uint32_t element_bytes, void *dense) {
+    int64_t count = 0;
+    Walk walk;
+    if (!tensor_count(tensor, &count)) return;
+    walk_begin(&walk, tensor, element_bytes);
+    char *to = dense;
+    for (int64_t i = 0; i < count; i++, to += element_bytes, walk_next(&walk))
+        memcpy(to, tensor_begin(tensor) + walk.offset, element_bytes);
+}
+
+void tensor_scatter(const tcc_tensor *tensor, uint32_t element_bytes, const void *dense) {
+    int64_t count = 0;
+    Walk walk;
+    if (!tensor_count(tensor, &count)) return;
+    walk_begin(&walk, tensor, element_bytes);
+    const char *from = dense;
+    for (int64_t i = 0; i < count; i++, from += element_bytes, walk_next(&walk))
+        memcpy(tensor_begin(tensor) + walk.offset, from, element_bytes);
+}

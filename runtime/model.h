@@ -1,0 +1,52 @@
+/* A model in memory: the artefact, made ready. */
+#ifndef TCC_RUNTIME_MODEL_H
+#define TCC_RUNTIME_MODEL_H
+
+#include "runtime/image.h"
+#include "runtime/pool.h"
+#include "runtime/session.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <tcc/model.h>
+
+struct tcc_model {
+    TccArtefact artefact;
+    atomic_int holds; /* the opener's and each session's */
+    uint32_t variant;
+    Pool *pool; /* NULL when the caller has its own threads */
+    tcc_parallel_for *parallel_for;
+    void *parallel_user;
+    int32_t threads;
+};
+
+/* The records of a table of the image. */
+static inline const void *image_at(const TccImage *image, TccTable table) {
+    return (const char *)image + table.offset;
+}
+
+static inline const char *image_string(const TccImage *image, uint32_t offset) {
+    return (const char *)image + offset;
+}
+
+/* What tcc_model_api.open does, for the artefact that is given; it must outlive the model. */
+tcc_status model_open(const TccArtefact *artefact, const tcc_open_options *options,
+                      tcc_model **out_model, char *message, size_t message_size);
+void model_hold(tcc_model *model);
+void model_release(tcc_model *model);
+
+uint32_t model_input_count(const tcc_model *model);
+uint32_t model_output_count(const tcc_model *model);
+tcc_status model_input_port(const tcc_model *model, uint32_t index, tcc_port *out_port);
+tcc_status model_output_port(const tcc_model *model, uint32_t index, tcc_port *out_port);
+
+/* The members of the API table that do not depend on the artefact. */
+#define MODEL_API_COMMON                                                                           \
+    .version = TCC_MODEL_API_VERSION, .size = sizeof(tcc_model_api), .close = model_release,       \
+    .input_count = model_input_count, .output_count = model_output_count,                          \
+    .input_port = model_input_port, .output_port = model_output_port, .session_new = session_new,  \
+    .session_free = session_free, .session_message = session_message,                              \
+    .output_dims = session_output_dims, .run = session_run, .enqueue = session_enqueue,            \
+    .sync = session_sync, .run_info = session_run_info, .profile = session_profile
+
+#endif
