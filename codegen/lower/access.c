@@ -1,0 +1,300 @@
+/* Loads and stores: where each register of a tile lies in memory.
+ *
+ * The subscripts of a view become one Dim, the element's number, so that subscripts made by a
+ * reshape cancel. For one register its tile axes are numbers but for the lane, and how the Dim
+ * depends on the lane decides the instructions: not at all, with coefficient 1, with another, or in
+ * some other way.
+ */
+#include "codegen/lower/lowering.h"
+
+/* ---- the access as a whole ---- */
+
+typedef struct Address {
+    Access access;
+    const Dim *element; /* over the tile axes */
+} Address;
+
+static LLVMTypeRef storage_type(Lowering *l, DType dtype) {
+    MathContext m = values_math(l, 1);
+    return math_storage_type(&m, dtype);
+}
+
+static const Dim *element_number(Lowering *l, const TileView *view, const TileInstr *instr) {
+    IrContext *ctx = l->program->ctx;
+    const Dim *number = dim_const(ctx, 0);
+    for (uint32_t i = 0; i < view->rank; i++)
+        number = dim_add(ctx, dim_mul(ctx, number, view->dims[i]), instr->subscripts[i]);
+    require(!dim_is_overflow(number));
+    return number;
+}
+
+static Address address_of(Lowering *l, const TileInstr *instr, const TileType *type) {
+    const TileView *view = &l->program->views.data[instr->view];
+    return (Address){.access = {.instr = instr,
+                                .view = view,
+                                .type = type,
+                                .base = l->views[instr->view],
+                                .storage = storage_type(l, view->dtype)},
+                     .element = element_number(l, view, instr)};
+}
+
+V access_address(Lowering *l, const Access *access, V base, int64_t offset) {
+    if (!nibble_is(access->view->dtype)) {
+        V address = ll_gep(l, access->storage, access->base, base);
+        return offset == 0 ? address : ll_gep(l, access->storage, address, ll_i64(l, offset));
+    }
+    V element = ll_add(l, base, ll_i64(l, offset));
+    return ll_gep(l, l->i8, access->base, LLVMBuildLShr(l->builder, element, ll_i64(l, 1), ""));
+}
+
+static bool overlaps_others(const Lowering *l, uint32_t argument) {
+    const LowerOptions *o = l->options;
+    return o->may_alias && argument < o->may_alias_count && o->may_alias[argument];
+}
+
+static bool is_argument_written(const Lowering *l, uint32_t argument) {
+    for (size_t i = 0; i < l->program->views.count; i++) {
+        const TileView *view = &l->program->views.data[i];
+        if (view->space == SPACE_global && view->argument == argument && view->written) return true;
+    }
+    return false;
+}
+
+static bool is_unchanging(const Lowering *l, const TileView *view) {
+    if (view->space == SPACE_scratch) return false;
+    if (is_argument_written(l, view->argument)) return false;
+    return view->space == SPACE_constant || !overlaps_others(l, view->argument);
+}
+
+void access_mark_load(Lowering *l, const Access *access, V load, uint32_t align) {
+    LLVMSetAlignment(load, align);
+    if (!is_unchanging(l, access->view)) return;
+    unsigned kind = LLVMGetMDKindIDInContext(l->context, "invariant.load", 14);
+    LLVMValueRef empty = LLVMMetadataAsValue(l->context, LLVMMDNodeInContext2(l->context, NULL, 0));
+    LLVMSetMetadata(load, kind, empty);
+}
+
+/* ---- the place of one register ---- */
+
+static uint32_t lowest_bit(uint64_t value) {
+    uint64_t bit = value & (0 - value);
+    return bit == 0 || bit > 64 ? 64 : (uint32_t)bit;
+}
+
+static uint32_t place_alignment(const Access *access, const Dim *first, bool moved) {
+    uint32_t bytes = dtype_info(access->view->dtype)->bits / 8;
+    if (bytes == 0) return 1;
+    if (moved) return bytes;
+    uint32_t element = lowest_bit((uint64_t)first->divisor);
+    uint32_t base = access->view->space == SPACE_scratch ? LOWER_SCRATCH_ALIGN
+                                                         : lowest_bit(access->view->alignment);
+    uint32_t align = element * bytes < base ? element * bytes : base;
+    return align > bytes ? align : bytes;
+}
+
+/* What `at` tiles add to the element's number: one i64 for all lanes and one by lane, each NULL
+ * when none. */
+typedef struct Moved {
+    V all, lanes;
+} Moved;
+
+static V plus(Lowering *l, V sum, V value) { return sum ? ll_add(l, sum, value) : value; }
+
+static V scale(Lowering *l, V index, const Dim *stride, uint32_t width) {
+    return ll_mul(l, index, ll_splat(l, dims_emit(l, stride), width));
+}
+
+static void add_moved(Lowering *l, Moved *moved, TileId at, const Dim *stride, const TileType *type,
+                      uint32_t index) {
+    const TileType *at_type = tile_value_type(l->program, at);
+    const Registers *registers = values_of(l, at);
+    uint32_t which = at_type->rank == 0 ? 0 : index, lanes = values_lanes(at_type);
+    V scalar = lanes == 1 ? registers->items[which] : NULL;
+    if (!scalar && registers->splats) scalar = registers->splats[which];
+    if (scalar) {
+        moved->all = plus(l, moved->all, scale(l, scalar, stride, 0));
+        return;
+    }
+    require(lanes == values_lanes(type));
+    V lane = scale(l, registers->items[which], stride, l->model->width(lanes));
+    moved->lanes = plus(l, moved->lanes, lane);
+}
+
+static Moved moved_by(Lowering *l, const Access *access, uint32_t index) {
+    Moved moved = {0};
+    const Dim *stride = dim_const(l->program->ctx, 1);
+    for (uint32_t i = access->view->rank; access->instr->at && i-- > 0;) {
+        if (access->instr->at[i] != TILE_none)
+            add_moved(l, &moved, access->instr->at[i], stride, access->type, index);
+        stride = dim_mul(l->program->ctx, stride, access->view->dims[i]);
+    }
+    return moved;
+}
+
+static V lane_offsets(Lowering *l, const Dim *element, uint32_t lanes, const Moved *moved) {
+    V offsets = dims_emit_lanes(l, element, lanes, dims_fits_narrow(element));
+    offsets = ll_cast(l, offsets, l->i64, true);
+    uint32_t width = l->model->width(lanes);
+    if (moved->all) offsets = ll_add(l, offsets, ll_splat(l, moved->all, width));
+    return moved->lanes ? ll_add(l, offsets, moved->lanes) : offsets;
+}
+
+static PlaceKind place_kind(Lowering *l, const Dim *element, const DimSymbol *lane,
+                            const Dim **out_stride, const Dim **out_first) {
+    *out_first = element;
+    if (!lane || !dim_mentions(element, lane)) return PLACE_same;
+    if (!dim_split_affine(l->program->ctx, element, lane, out_stride, out_first))
+        return PLACE_scattered;
+    if (dim_equals_int(*out_stride, 1)) return PLACE_contiguous;
+    bool nonzero = (*out_stride)->lo > 0 || (*out_stride)->hi < 0;
+    return nonzero ? PLACE_spread : PLACE_scattered;
+}
+
+static Place place_of(Lowering *l, const Address *address, uint32_t index) {
+    const Access *access = &address->access;
+    const Dim *element = dims_of_register(l, access->type, index, address->element);
+    const Dim *stride = NULL, *first;
+    Place place = {.lanes = values_lanes(access->type)};
+    const DimSymbol *lane = place.lanes > 1 ? dims_lane_symbol(l, place.lanes) : NULL;
+    Moved moved = moved_by(l, access, index);
+    place.kind = moved.lanes ? PLACE_scattered : place_kind(l, element, lane, &stride, &first);
+    if (place.kind == PLACE_scattered) first = element;
+    place.align = place_alignment(access, first, moved.all || place.kind == PLACE_scattered);
+    place.even = place.kind == PLACE_contiguous && !moved.all && first->divisor % 2 == 0;
+    if (place.kind == PLACE_scattered || l->model->threads)
+        place.offsets = lane_offsets(l, element, place.lanes, &moved);
+    if (place.kind == PLACE_scattered) return place;
+    place.offset = first->constant;
+    place.base = dims_emit(l, dim_offset(l->program->ctx, first, -first->constant));
+    if (moved.all) place.base = ll_add(l, place.base, moved.all);
+    if (place.kind == PLACE_spread) place.stride = dims_emit(l, stride);
+    return place;
+}
+
+/* ---- loads ---- */
+
+static V load_register(Lowering *l, const Access *access, const Place *place, const Mask *mask) {
+    const TileInstr *instr = access->instr;
+    DType dtype = access->view->dtype;
+    V pad = values_number(l, dtype, instr->number, instr->integer, place->lanes);
+    return l->model->load(l, access, place, mask, values_to_storage(l, dtype, pad));
+}
+
+/* All lanes one element, and none of them masked alone: a scalar that is known to be in all lanes.
+ */
+static bool load_splat(Lowering *l, const Access *access, Place place, const Mask *mask,
+                       Registers *registers, uint32_t index) {
+    if (place.kind != PLACE_same || place.lanes == 1 || mask->lanes || l->model->threads)
+        return false;
+    uint32_t lanes = place.lanes;
+    place.lanes = 1;
+    V scalar = values_from_storage(l, access->view->dtype, load_register(l, access, &place, mask));
+    registers->splats[index] = scalar;
+    registers->items[index] = ll_splat(l, scalar, l->model->width(lanes));
+    return true;
+}
+
+void lower_load(Lowering *l, const TileInstr *instr) {
+    const TileType *type = tile_value_type(l->program, instr->result);
+    Address address = address_of(l, instr, type);
+    Registers registers = values_new(l, type);
+    uint32_t count = tile_register_count(type);
+    registers.splats = NEW_ARRAY(l->arena, V, count);
+    for (uint32_t i = 0; i < count; i++) {
+        Mask mask = guards_mask(l, instr, type, i);
+        Place place = place_of(l, &address, i);
+        if (load_splat(l, &address.access, place, &mask, &registers, i)) continue;
+        V stored = load_register(l, &address.access, &place, &mask);
+        registers.items[i] = values_from_storage(l, type->dtype, stored);
+    }
+    l->values[instr->result] = registers;
+}
+
+/* ---- stores ---- */
+
+static void store_lanes(Lowering *l, const Access *access, const Place *place, const Mask *mask,
+                        V value) {
+    DType dtype = access->view->dtype;
+    Op combine = access->instr->scalar;
+    if (combine != OP_none) {
+        V zero = LLVMConstNull(LLVMTypeOf(values_to_storage(l, dtype, value)));
+        V old = values_from_storage(l, dtype, l->model->load(l, access, place, mask, zero));
+        value = values_binary(l, combine, dtype, old, value, place->lanes);
+    }
+    l->model->store(l, access, place, mask, values_to_storage(l, dtype, value));
+}
+
+static void store_register(Lowering *l, const Access *access, const Place *place, const Mask *mask,
+                           V value) {
+    bool may_collide = place->kind == PLACE_same || place->kind == PLACE_scattered;
+    if (place->lanes > 1 && may_collide)
+        l->model->each_lane(l, access, place, mask, value, store_lanes);
+    else
+        store_lanes(l, access, place, mask, value);
+}
+
+/* Whether what this stores is loaded in this kernel, perhaps by another lane. */
+static bool is_read_back(const Lowering *l, const TileBlock *block, const TileInstr *store) {
+    const TileView *views = l->program->views.data;
+    for (size_t i = 0; i < block->instrs.count; i++) {
+        const TileInstr *instr = block->instrs.data[i];
+        for (uint32_t j = 0; j < instr->block_count; j++)
+            if (is_read_back(l, &instr->blocks[j], store)) return true;
+        if (instr->op == TILE_load && views[instr->view].space != SPACE_scratch &&
+            views[instr->view].argument == views[store->view].argument)
+            return true;
+    }
+    return false;
+}
+
+static bool needs_order(const Lowering *l, const TileInstr *store) {
+    if (!l->model->threads) return false;
+    if (store->scalar != OP_none) return true;
+    if (l->program->views.data[store->view].space == SPACE_scratch) return true;
+    return is_read_back(l, &l->program->body, store);
+}
+
+static bool is_plain(const Place *place, const Mask *mask) {
+    return place->kind == PLACE_contiguous && !mask->uniform && !mask->lanes;
+}
+
+typedef struct Store {
+    uint32_t count;
+    Place *places;
+    Mask *masks;
+} Store;
+
+static Store store_plan(Lowering *l, const Address *address) {
+    const Access *access = &address->access;
+    Store store = {.count = tile_register_count(access->type)};
+    store.places = NEW_ARRAY(l->arena, Place, store.count);
+    store.masks = NEW_ARRAY(l->arena, Mask, store.count);
+    for (uint32_t i = 0; i < store.count; i++) {
+        store.masks[i] = guards_mask(l, access->instr, access->type, i);
+        store.places[i] = place_of(l, address, i);
+    }
+    return store;
+}
+
+static bool try_stream(Lowering *l, const Access *access, const Store *store, const V *values) {
+    if (!access->instr->streaming || access->instr->scalar != OP_none || store->count == 0)
+        return false;
+    V *stored = NEW_ARRAY(l->arena, V, store->count);
+    for (uint32_t i = 0; i < store->count; i++) {
+        if (!is_plain(&store->places[i], &store->masks[i])) return false;
+        stored[i] = values_to_storage(l, access->view->dtype, values[i]);
+    }
+    return l->model->stream(l, access, store->places, stored, store->count);
+}
+
+void lower_store(Lowering *l, const TileInstr *instr) {
+    Address address = address_of(l, instr, tile_value_type(l->program, instr->args[0]));
+    const V *values = values_of(l, instr->args[0])->items;
+    bool order = needs_order(l, instr);
+    if (order) l->model->order_lanes(l);
+    Store store = store_plan(l, &address);
+    if (!try_stream(l, &address.access, &store, values))
+        for (uint32_t i = 0; i < store.count; i++)
+            store_register(l, &address.access, &store.places[i], &store.masks[i], values[i]);
+    if (order) l->model->order_lanes(l);
+}

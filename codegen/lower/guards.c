@@ -1,0 +1,114 @@
+/* Guards as masks. Each side of a guard is a Dim that must not be negative. A side that is provable
+ * vanishes; one without the lane is a condition on the whole register; one that is affine in the
+ * lane bounds an interval of lanes, whatever the number of such sides; any other is computed by
+ * lane. */
+#include "codegen/lower/lowering.h"
+
+static bool same_guard(const TileGuard *a, const TileGuard *b) {
+    return a->value == b->value && a->lo == b->lo && a->hi == b->hi;
+}
+
+static bool is_assumed(const Lowering *l, const TileGuard *guard) {
+    for (size_t i = 0; i < l->assumed.count; i++)
+        if (same_guard(&l->assumed.data[i], guard)) return true;
+    return false;
+}
+
+static void keep_larger(Lowering *l, V *bound, V value) {
+    *bound = *bound ? ll_max(l, *bound, value) : value;
+}
+
+static void keep_smaller(Lowering *l, V *bound, V value) {
+    *bound = *bound ? ll_min(l, *bound, value) : value;
+}
+
+/* coefficient·lane + rest >= 0. */
+static void add_interval(Lowering *l, Mask *mask, int64_t coefficient, const Dim *rest) {
+    IrContext *ctx = l->program->ctx;
+    int64_t size = coefficient < 0 ? -coefficient : coefficient;
+    V steps = dims_emit(l, dim_floordiv(ctx, rest, dim_const(ctx, size)));
+    if (coefficient > 0)
+        keep_larger(l, &mask->first, ll_sub(l, ll_i64(l, 0), steps));
+    else
+        keep_smaller(l, &mask->end, ll_add(l, steps, ll_i64(l, 1)));
+}
+
+static void add_lanes(Lowering *l, Mask *mask, const Dim *side, uint32_t lanes) {
+    V value = dims_emit_lanes(l, side, lanes, dims_fits_narrow(side));
+    V holds = ll_compare(l, LLVMIntSGE, value, LLVMConstNull(LLVMTypeOf(value)));
+    mask->lanes = ll_and(l, mask->lanes, holds);
+}
+
+/* side >= 0 */
+static void add_side(Lowering *l, Mask *mask, const Dim *side, uint32_t lanes) {
+    const Dim *coefficient, *rest;
+    int64_t factor = 0;
+    const DimSymbol *lane = lanes > 1 ? dims_lane_symbol(l, lanes) : NULL;
+    if (side->lo >= 0) return;
+    if (!lane || !dim_mentions(side, lane)) {
+        V holds = ll_compare(l, LLVMIntSGE, dims_emit(l, side), ll_i64(l, 0));
+        mask->uniform = ll_and(l, mask->uniform, holds);
+    } else if (dim_split_affine(l->program->ctx, side, lane, &coefficient, &rest) &&
+               dim_is_const(coefficient, &factor)) {
+        add_interval(l, mask, factor, rest);
+    } else {
+        add_lanes(l, mask, side, lanes);
+    }
+}
+
+static void add_guard(Lowering *l, Mask *mask, const TileGuard *guard, const TileType *type,
+                      uint32_t index) {
+    IrContext *ctx = l->program->ctx;
+    const Dim *value = dims_of_register(l, type, index, guard->value);
+    const Dim *lo = dims_of_register(l, type, index, guard->lo);
+    const Dim *hi = dims_of_register(l, type, index, guard->hi);
+    uint32_t lanes = type->rank > 0 ? type->lanes : 1;
+    if (!dim_proves_le(ctx, lo, value)) add_side(l, mask, dim_sub(ctx, value, lo), lanes);
+    if (!dim_proves_lt(ctx, value, hi))
+        add_side(l, mask, dim_offset(ctx, dim_sub(ctx, hi, value), -1), lanes);
+}
+
+static V clamp(Lowering *l, V value, uint32_t lanes) {
+    return ll_min(l, ll_max(l, value, ll_i64(l, 0)), ll_i64(l, lanes));
+}
+
+static V compare_lane(Lowering *l, LLVMIntPredicate predicate, V bound, uint32_t lanes) {
+    V narrow = ll_splat(l, ll_cast(l, bound, l->i32, true), l->model->width(lanes));
+    return ll_compare(l, predicate, l->model->lane_index(l, lanes), narrow);
+}
+
+/* The interval becomes part of `lanes`; it stays beside it when it is all of it. */
+static void close_interval(Lowering *l, Mask *mask, uint32_t lanes) {
+    if (!mask->first && !mask->end) return;
+    bool alone = !mask->lanes;
+    if (mask->first) {
+        mask->first = clamp(l, mask->first, lanes);
+        mask->lanes = ll_and(l, mask->lanes, compare_lane(l, LLVMIntSGE, mask->first, lanes));
+    }
+    if (mask->end) {
+        mask->end = clamp(l, mask->end, lanes);
+        mask->lanes = ll_and(l, mask->lanes, compare_lane(l, LLVMIntSLT, mask->end, lanes));
+    }
+    if (!mask->first) mask->first = ll_i64(l, 0);
+    if (!mask->end) mask->end = ll_i64(l, lanes);
+    if (!alone) mask->first = mask->end = NULL;
+}
+
+Mask guards_mask(Lowering *l, const TileInstr *instr, const TileType *type, uint32_t index) {
+    Mask mask = {0};
+    for (uint32_t i = 0; i < instr->guard_count; i++)
+        if (!is_assumed(l, &instr->guards[i])) add_guard(l, &mask, &instr->guards[i], type, index);
+    close_interval(l, &mask, values_lanes(type));
+    return mask;
+}
+
+V guards_lanes(Lowering *l, const Mask *mask, uint32_t lanes) {
+    if (!mask->uniform) return mask->lanes;
+    V uniform = ll_splat(l, mask->uniform, l->model->width(lanes));
+    return ll_and(l, mask->lanes, uniform);
+}
+
+V guards_uniform(Lowering *l, const TileInstr *instr) {
+    const TileType scalar = {.lanes = 1};
+    return guards_mask(l, instr, &scalar, 0).uniform;
+}

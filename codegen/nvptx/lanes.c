@@ -1,0 +1,99 @@
+/* Registers across the threads of a warp. All threads run all code; what they hold differs. */
+#include "codegen/nvptx/nvptx.h"
+
+static uint32_t width(uint32_t lanes) {
+    require(lanes <= 1 || lanes == WARP_LANES);
+    return 0;
+}
+
+static V lane_index(Lowering *l, uint32_t lanes) { return lanes > 1 ? l->lane : ll_i32(l, 0); }
+
+/* ---- shuffles: of 32-bit words ---- */
+
+typedef struct Shuffle {
+    const char *name;
+    V operand;
+} Shuffle;
+
+static V shuffle_word(Lowering *l, const Shuffle *shuffle, V word) {
+    V args[4] = {ll_i32(l, -1), word, shuffle->operand, ll_i32(l, WARP_LANES - 1)};
+    return ll_intrinsic(l, shuffle->name, NULL, 0, args, 4);
+}
+
+static V shuffle_int(Lowering *l, const Shuffle *shuffle, V value) {
+    LLVMTypeRef type = LLVMTypeOf(value);
+    if (LLVMGetIntTypeWidth(type) <= 32)
+        return ll_cast(l, shuffle_word(l, shuffle, ll_cast(l, value, l->i32, false)), type, false);
+    V shift = ll_i64(l, 32);
+    V low = shuffle_word(l, shuffle, ll_cast(l, value, l->i32, false));
+    V upper = ll_cast(l, LLVMBuildLShr(l->builder, value, shift, ""), l->i32, false);
+    V high = ll_cast(l, shuffle_word(l, shuffle, upper), l->i64, false);
+    high = LLVMBuildShl(l->builder, high, shift, "");
+    return LLVMBuildOr(l->builder, ll_cast(l, low, l->i64, false), high, "");
+}
+
+static V shuffle_value(Lowering *l, const Shuffle *shuffle, V value) {
+    LLVMTypeRef type = LLVMTypeOf(value);
+    LLVMTypeKind kind = LLVMGetTypeKind(type);
+    if (kind == LLVMIntegerTypeKind) return shuffle_int(l, shuffle, value);
+    LLVMTypeRef bits = kind == LLVMDoubleTypeKind ? l->i64 : l->i32;
+    V moved = shuffle_int(l, shuffle, LLVMBuildBitCast(l->builder, value, bits, ""));
+    return LLVMBuildBitCast(l->builder, moved, type, "");
+}
+
+V nvptx_exchange(Lowering *l, V value, uint32_t change) {
+    const Shuffle shuffle = {"llvm.nvvm.shfl.sync.bfly.i32", ll_i32(l, change)};
+    return shuffle_value(l, &shuffle, value);
+}
+
+static V extract(Lowering *l, V value, uint32_t lanes, uint32_t lane) {
+    const Shuffle shuffle = {"llvm.nvvm.shfl.sync.idx.i32", ll_i32(l, lane)};
+    return lanes > 1 ? shuffle_value(l, &shuffle, value) : value;
+}
+
+static V insert(Lowering *l, V value, uint32_t lanes, uint32_t lane, V scalar) {
+    if (lanes <= 1) return scalar;
+    return ll_select(l, ll_compare(l, LLVMIntEQ, l->lane, ll_i32(l, lane)), scalar, value);
+}
+
+/* In lane i of the lower half that of i + count/2; the lanes above hold the same sums in the end,
+ * the ops that fold being commutative. */
+static void halves(Lowering *l, V value, uint32_t count, V *out_low, V *out_high) {
+    *out_low = value;
+    *out_high = nvptx_exchange(l, value, count / 2);
+}
+
+void nvptx_order_lanes(Lowering *l) {
+    V all = ll_i32(l, -1);
+    ll_intrinsic(l, "llvm.nvvm.bar.warp.sync", NULL, 0, &all, 1);
+}
+
+static void one_lane(Lowering *l, void (*emit)(Lowering *, void *), void *user) {
+    LLVMBasicBlockRef first = ll_block(l, "first"), behind = ll_block(l, "all");
+    nvptx_order_lanes(l);
+    ll_branch(l, ll_compare(l, LLVMIntEQ, l->lane, ll_i32(l, 0)), first, behind);
+    size_t mark = memo_open(&l->memo);
+    ll_enter(l, first);
+    emit(l, user);
+    ll_jump(l, behind);
+    memo_close(&l->memo, mark);
+    ll_enter(l, behind);
+    nvptx_order_lanes(l);
+}
+
+const LaneModel lane_model_nvptx = {
+    .width = width,
+    .lane_index = lane_index,
+    .extract = extract,
+    .insert = insert,
+    .halves = halves,
+    .load = nvptx_load,
+    .store = nvptx_store,
+    .each_lane = nvptx_each_lane,
+    .stream = nvptx_stream,
+    .order_lanes = nvptx_order_lanes,
+    .report = nvptx_report,
+    .one_lane = one_lane,
+    .kernel = nvptx_kernel,
+    .threads = true,
+};

@@ -1,0 +1,23 @@
+/* The parts of the NVPTX lane model. */
+#ifndef TCC_CODEGEN_NVPTX_NVPTX_H
+#define TCC_CODEGEN_NVPTX_NVPTX_H
+
+#include "codegen/lower/lowering.h"
+
+enum { WARP_LANES = 32 };
+
+/* access.c: see LaneModel. */
+V nvptx_load(Lowering *l, const Access *access, const Place *place, const Mask *mask, V pad);
+void nvptx_store(Lowering *l, const Access *access, const Place *place, const Mask *mask, V value);
+void nvptx_each_lane(Lowering *l, const Access *access, const Place *place, const Mask *mask,
+                     V value, EmitLane *emit);
+bool nvptx_stream(Lowering *l, const Access *access, const Place *places, const V *values,
+                  uint32_t count);
+/* lanes.c: the value of the lane whose number differs in the bits of `change`. */
+V nvptx_exchange(Lowering *l, V value, uint32_t change);
+void nvptx_order_lanes(Lowering *l);
+/* kernel.c */
+void nvptx_kernel(Lowering *l);
+void nvptx_report(Lowering *l, V bad, V index, V bound, int64_t site, uint32_t lanes);
+
+#endif
