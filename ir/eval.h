@@ -1,10 +1,14 @@
 /* The evaluator: runs any graph naively, as the oracle of everything else.
  *
- * Floats are computed in double (f64 in long double) and rounded to each node's dtype by the numeric
- * contract; integers exactly. With each float element comes an error bound: how far a correct
- * implementation of the contract may be from this value. Bounds are derived: a sum of n terms may be off
- * by (4 + 2·sqrt(n))·eps·Σ|terms| + ½ ulp, a unary op by its table bound, and operand bounds are carried
- * through |∂f|. It shares no code with the lowerings.
+ * Floats are computed in double (f64 in long double) and rounded to each node's dtype by the
+ * numeric contract; integers exactly. With each element comes an error bound: how far a correct
+ * implementation of the contract may be from this value. Bounds are derived (eval_bound.c): a sum
+ * of n terms may be off by (4 + 2·sqrt(n))·eps·Σ|terms| + ½ ulp, a unary op by its table bound, and
+ * operand bounds are carried through |∂f|. A 16- or 8-bit float that is not a user's cast may also
+ * be left unrounded in f32. It shares no code with the lowerings.
+ *
+ * To compare with a bound: +inf leaves the element out; a NaN must meet a NaN, an infinity the same
+ * infinity; all else may differ by the bound.
  */
 #ifndef TCC_IR_EVAL_H
 #define TCC_IR_EVAL_H
@@ -12,8 +16,9 @@
 #include "ir/graph.h"
 #include "ir/tensor.h"
 
-/* A value with its bound. `bound[i]` is the absolute error allowed at element i (floats; zero for exact
- * values), +inf where the result straddles a discontinuity and cannot be compared. */
+/* A value with its bound. `bound[i]` is the absolute error allowed at element i, of any dtype: zero
+ * for exact values, +inf where the result straddles a discontinuity and cannot be compared. NULL:
+ * all are exact. Inputs may carry bounds; results do when they were asked for. */
 typedef struct EvalValue {
     Tensor tensor;
     double *bound;
@@ -33,14 +38,19 @@ typedef struct EvalError {
     int64_t index, bound;
 } EvalError;
 
-/* Evaluates `graph` on `inputs` (by input index; dims must match the types under `symbols`). Parameters
- * without a value, or a failed limit, give false with *out_message. Results, one per graph output, are in
- * `arena`. */
-bool eval_graph(const Graph *graph, const EvalValue *inputs, const EvalOptions *options, Arena *arena,
-                EvalValue *out_results, EvalError *out_error, const char **out_message);
+/* Evaluates `graph` on `inputs` (by input index; dims must match the types under `symbols`).
+ * Parameters without a value, a loop that reaches its limit, an entry check that does not hold,
+ * dims without a value and results over the limit give false with *out_message (in `arena`).
+ * Results, one per graph output, are in `arena`; memory of intermediate values is freed after their
+ * last use. */
+bool eval_graph(const Graph *graph, const EvalValue *inputs, const EvalOptions *options,
+                Arena *arena, EvalValue *out_results, EvalError *out_error,
+                const char **out_message);
 
-/* Evaluates a single node applied to known operand values; what fold uses. */
+/* Evaluates a single node applied to known operand values; what fold uses. A node with several
+ * results writes so many; for OP_item `args` are all the results of its operand. */
 bool eval_node(const Graph *graph, NodeId id, const EvalValue *args, const EvalOptions *options,
-               Arena *arena, EvalValue *out_result, EvalError *out_error, const char **out_message);
+               Arena *arena, EvalValue *out_results, EvalError *out_error,
+               const char **out_message);
 
 #endif

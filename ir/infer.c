@@ -4,20 +4,34 @@
 #include "base/guard.h"
 
 static InferRule *const rules[] = {
-    [CLASS_UNARY] = infer_unary,         [CLASS_BINARY] = infer_binary,
-    [CLASS_COMPARE] = infer_compare,     [CLASS_SELECT] = infer_select,
-    [CLASS_CAST] = infer_cast,           [CLASS_REDUCE] = infer_reduce,
-    [CLASS_ARGREDUCE] = infer_argreduce, [CLASS_CUMULATIVE] = infer_cumulative,
-    [CLASS_RESHAPE] = infer_reshape,     [CLASS_PERMUTE] = infer_permute,
-    [CLASS_BROADCAST] = infer_broadcast, [CLASS_SLICE] = infer_slice,
-    [CLASS_PAD] = infer_pad,             [CLASS_REVERSE] = infer_reverse,
-    [CLASS_CONCAT] = infer_concat,       [CLASS_GATHER] = infer_gather,
-    [CLASS_SCATTER] = infer_scatter,     [CLASS_CONTRACT] = infer_contract,
-    [CLASS_CONV] = infer_conv,           [CLASS_WINDOW] = infer_window,
-    [CLASS_SORT] = infer_sort,           [CLASS_RANDOM] = infer_random,
-    [CLASS_COND] = infer_cond,           [CLASS_LOOP] = infer_loop,
-    [CLASS_SCAN] = infer_scan,           [CLASS_ITEM] = infer_item,
-    [CLASS_CALL] = infer_call,           [CLASS_KERNEL] = infer_call,
+    [CLASS_UNARY] = infer_unary,
+    [CLASS_BINARY] = infer_binary,
+    [CLASS_COMPARE] = infer_compare,
+    [CLASS_SELECT] = infer_select,
+    [CLASS_CAST] = infer_cast,
+    [CLASS_REDUCE] = infer_reduce,
+    [CLASS_ARGREDUCE] = infer_argreduce,
+    [CLASS_CUMULATIVE] = infer_cumulative,
+    [CLASS_RESHAPE] = infer_reshape,
+    [CLASS_PERMUTE] = infer_permute,
+    [CLASS_BROADCAST] = infer_broadcast,
+    [CLASS_SLICE] = infer_slice,
+    [CLASS_PAD] = infer_pad,
+    [CLASS_REVERSE] = infer_reverse,
+    [CLASS_CONCAT] = infer_concat,
+    [CLASS_GATHER] = infer_gather,
+    [CLASS_SCATTER] = infer_scatter,
+    [CLASS_CONTRACT] = infer_contract,
+    [CLASS_CONV] = infer_conv,
+    [CLASS_WINDOW] = infer_window,
+    [CLASS_SORT] = infer_sort,
+    [CLASS_RANDOM] = infer_random,
+    [CLASS_COND] = infer_cond,
+    [CLASS_LOOP] = infer_loop,
+    [CLASS_SCAN] = infer_scan,
+    [CLASS_ITEM] = infer_item,
+    [CLASS_CALL] = infer_call,
+    [CLASS_KERNEL] = infer_call,
 };
 
 /* ---- reporting ----------------------------------------------------------------------------- */
@@ -28,9 +42,7 @@ static const Origin *user_origin(const Origin *origin) {
     return at ? at : origin;
 }
 
-Loc origin_loc(const Origin *origin) {
-    return origin ? user_origin(origin)->loc : (Loc){0};
-}
+Loc origin_loc(const Origin *origin) { return origin ? user_origin(origin)->loc : (Loc){0}; }
 
 void origin_notes(Diags *diags, const Origin *origin) {
     if (!origin) return;
@@ -225,7 +237,8 @@ bool infer_result_dtype(const Infer *in, DType operand, DType result) {
                       dtype_name(result));
 }
 
-/* ---- the entry --------------------------------------------------------------------------------- */
+/* ---- the entry ---------------------------------------------------------------------------------
+ */
 
 /* How many of the first operands have the dtypes of the op's row: indices, conditions and padding
  * values have their own rules. */
@@ -245,8 +258,7 @@ static bool check_operands(const Infer *in) {
     }
     for (uint32_t i = 0; i < in->arg_count && info->class != CLASS_ITEM; i++) {
         if (!in->types[i]->is_tuple) continue;
-        return infer_fail(in, MSG_NOT_TENSOR, i + 1, info->name,
-                          infer_type_text(in, in->types[i]));
+        return infer_fail(in, MSG_NOT_TENSOR, i + 1, info->name, infer_type_text(in, in->types[i]));
     }
     for (uint32_t i = 0; i < checked_operands(in) && info->class != CLASS_ITEM; i++) {
         if (op_accepts(in->op, in->types[i]->dtype)) continue;

@@ -1,7 +1,8 @@
 /* Inference of contractions, convolutions and sliding windows. */
 #include "ir/infer_rules.h"
 
-/* ---- contract: each label has one dim ---------------------------------------------------------- */
+/* ---- contract: each label has one dim ----------------------------------------------------------
+ */
 
 /* Dims by label; NULL where no operand has the label. */
 typedef struct Labels {
@@ -18,8 +19,7 @@ static bool read_labels(const Infer *in, uint32_t attr, uint64_t *out_set) {
             return infer_fail(in, MSG_LABEL_RANGE, (long long)label, CONTRACT_LABELS - 1);
         }
         if (*out_set >> label & 1) {
-            return infer_fail(in, MSG_LABEL_REPEATED, (long long)label,
-                              in->info->attrs[attr].name);
+            return infer_fail(in, MSG_LABEL_REPEATED, (long long)label, in->info->attrs[attr].name);
         }
         *out_set |= UINT64_C(1) << label;
     }
@@ -33,8 +33,8 @@ static bool bind_labels(const Infer *in, uint32_t operand, Labels *labels) {
         const Dim **dim = &labels->dims[list->items[i]];
         if (*dim && !infer_may_equal(in, *dim, type->dims[i])) {
             return infer_fail(in, MSG_DIMS_DISAGREE, infer_dim_text(in, *dim),
-                              infer_dim_text(in, type->dims[i]),
-                              infer_type_text(in, in->types[0]), infer_type_text(in, type));
+                              infer_dim_text(in, type->dims[i]), infer_type_text(in, in->types[0]),
+                              infer_type_text(in, type));
         }
         *dim = *dim ? infer_same_dim(in, *dim, type->dims[i]) : type->dims[i];
         if (!*dim) return false;
@@ -72,7 +72,8 @@ const Type *infer_contract(const Infer *in) {
     return infer_tensor(in, in->attrs[3].dtype, out->count, dims);
 }
 
-/* ---- windows ------------------------------------------------------------------------------------- */
+/* ---- windows
+ * ------------------------------------------------------------------------------------- */
 
 const Dim *infer_window_extent(IrContext *ctx, const Dim *size, const Dim *window, int64_t stride,
                                int64_t dilation, int64_t lo, int64_t hi) {
@@ -99,7 +100,8 @@ const Type *infer_window(const Infer *in) {
     return infer_tensor(in, x->dtype, x->rank, dims);
 }
 
-/* ---- conv ------------------------------------------------------------------------------------------ */
+/* ---- conv
+ * ------------------------------------------------------------------------------------------ */
 
 static bool check_channels(const Infer *in, int64_t groups) {
     const Type *x = in->types[0], *w = in->types[1];

@@ -1,5 +1,5 @@
-/* Inference of the ops with regions, and of item. A region's inputs must have the types of the values it
- * is given; the entry checks inside a region are checks of the graph around it. */
+/* Inference of the ops with regions, and of item. A region's inputs must have the types of the
+ * values it is given; the entry checks inside a region are checks of the graph around it. */
 #include "ir/infer_rules.h"
 
 static bool check_region_count(const Infer *in, uint32_t count) {
@@ -10,8 +10,8 @@ static bool check_region_count(const Infer *in, uint32_t count) {
 /* Requires `got` to be the type `want`: message `input` or `output` k of a block otherwise. */
 static bool check_value(const Infer *in, bool input, uint32_t k, const Type *got,
                         const Type *want) {
-    bool agree = !got->is_tuple && !want->is_tuple && got->dtype == want->dtype &&
-                 got->rank == want->rank;
+    bool agree =
+        !got->is_tuple && !want->is_tuple && got->dtype == want->dtype && got->rank == want->rank;
     for (uint32_t i = 0; agree && i < want->rank; i++) {
         agree = infer_may_equal(in, got->dims[i], want->dims[i]);
     }
@@ -118,10 +118,11 @@ const Type *infer_loop(const Infer *in) {
     return good ? results(in, in->types, in->arg_count) : NULL;
 }
 
-/* ---- scan ------------------------------------------------------------------------------------------ */
+/* ---- scan
+ * ------------------------------------------------------------------------------------------ */
 
-/* The types that the body sees: carried values as they are, sequences without axis 0, whose common dim
- * is *out_steps. NULL after a failure. */
+/* The types that the body sees: carried values as they are, sequences without axis 0, whose common
+ * dim is *out_steps. NULL after a failure. */
 static const Type **scan_inputs(const Infer *in, uint32_t carried, const Dim **out_steps) {
     const Type **types = NEW_ARRAY(in->graph->arena, const Type *, in->arg_count);
     *out_steps = NULL;
@@ -160,8 +161,7 @@ const Type *infer_scan(const Infer *in) {
     const Graph *body = in->regions[0];
     if (!types || !check_inputs(in, body, types, in->arg_count)) return NULL;
     if (body->outputs.count < (size_t)carried) {
-        return REJECT(in, MSG_REGION_OUTPUTS, in->info->name, body->outputs.count,
-                      (size_t)carried);
+        return REJECT(in, MSG_REGION_OUTPUTS, in->info->name, body->outputs.count, (size_t)carried);
     }
     if (!check_outputs(in, body, types, (uint32_t)carried)) return NULL;
     const Type **outs = output_types(in, body);
@@ -172,7 +172,8 @@ const Type *infer_scan(const Infer *in) {
     return results(in, outs, (uint32_t)body->outputs.count);
 }
 
-/* ---- structure --------------------------------------------------------------------------------------- */
+/* ---- structure
+ * --------------------------------------------------------------------------------------- */
 
 /* call has one region; a kernel may have alternatives that do the same. */
 const Type *infer_call(const Infer *in) {

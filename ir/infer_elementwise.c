@@ -6,9 +6,7 @@ const Type *infer_dim(const Infer *in) {
     return type_scalar(in->ctx, DT_i64);
 }
 
-const Type *infer_unary(const Infer *in) {
-    return in->types[0];
-}
+const Type *infer_unary(const Infer *in) { return in->types[0]; }
 
 /* The common type of operands i and j: equal dtypes, equal shapes. */
 static const Type *same_type(const Infer *in, uint32_t i, uint32_t j) {
@@ -20,9 +18,7 @@ static const Type *same_type(const Infer *in, uint32_t i, uint32_t j) {
     return infer_same_shape(in, a, b);
 }
 
-const Type *infer_binary(const Infer *in) {
-    return same_type(in, 0, 1);
-}
+const Type *infer_binary(const Infer *in) { return same_type(in, 0, 1); }
 
 const Type *infer_compare(const Infer *in) {
     const Type *type = same_type(in, 0, 1);
@@ -75,7 +71,7 @@ const Type *infer_argreduce(const Infer *in) {
 }
 
 const Type *infer_cumulative(const Infer *in) {
-    bool good = infer_axis(in, in->attrs[0].i, in->types[0]) && infer_flag(in, 1) &&
-                infer_flag(in, 2);
+    bool good =
+        infer_axis(in, in->attrs[0].i, in->types[0]) && infer_flag(in, 1) && infer_flag(in, 2);
     return good ? in->types[0] : NULL;
 }

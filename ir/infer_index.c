@@ -33,9 +33,7 @@ static const Type *gathered(const Infer *in) {
     return infer_tensor(in, x->dtype, rank, dims);
 }
 
-const Type *infer_gather(const Infer *in) {
-    return check_indices(in) ? gathered(in) : NULL;
-}
+const Type *infer_gather(const Infer *in) { return check_indices(in) ? gathered(in) : NULL; }
 
 const Type *infer_scatter(const Infer *in) {
     const Type *x = in->types[0], *updates = in->types[2];

@@ -51,8 +51,8 @@ const Type *infer_broadcast(const Infer *in) {
         const Dim *to = type->dims[axes->items[i]];
         if (dim_equals_int(x->dims[i], 1)) continue;
         if (!infer_may_equal(in, x->dims[i], to)) {
-            return REJECT(in, MSG_BROADCAST, infer_dim_text(in, x->dims[i]),
-                          infer_type_text(in, x), infer_type_text(in, type));
+            return REJECT(in, MSG_BROADCAST, infer_dim_text(in, x->dims[i]), infer_type_text(in, x),
+                          infer_type_text(in, type));
         }
         if (!infer_same_dim(in, x->dims[i], to)) return NULL;
     }
@@ -92,8 +92,7 @@ const Type *infer_pad(const Infer *in) {
         return REJECT(in, MSG_DTYPES_DISAGREE, dtype_name(x->dtype), dtype_name(value->dtype));
     }
     if (value->rank != 0) {
-        return REJECT(in, MSG_NOT_SCALAR, "the value", in->info->name,
-                      infer_type_text(in, value));
+        return REJECT(in, MSG_NOT_SCALAR, "the value", in->info->name, infer_type_text(in, value));
     }
     if (!check_dim_count(in, 0, x) || !check_dim_count(in, 1, x)) return NULL;
     for (uint32_t i = 0; i < x->rank; i++) {

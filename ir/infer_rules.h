@@ -21,8 +21,8 @@ typedef struct Infer {
     uint32_t region_count;
 } Infer;
 
-/* A rule gives the result type, or NULL after infer_fail. Operands have been counted and are tensors of
- * dtypes that the op's row accepts (item: a tuple). */
+/* A rule gives the result type, or NULL after infer_fail. Operands have been counted and are
+ * tensors of dtypes that the op's row accepts (item: a tuple). */
 typedef const Type *InferRule(const Infer *in);
 
 InferRule infer_dim, infer_unary, infer_binary, infer_compare, infer_select, infer_cast;
