@@ -71,6 +71,25 @@ void tile_visit_symbols(const Dim *dim, void (*on_symbol)(void *user, const DimS
     }
 }
 
+typedef struct Binding {
+    int64_t *env;
+    const int64_t *symbols;
+} Binding;
+
+static void bind_symbol(void *user, const DimSymbol *symbol) {
+    Binding *binding = user;
+    if (symbol->kind != SYMBOL_index) binding->env[symbol->id] = binding->symbols[symbol->id];
+}
+
+static void bind_dim(void *user, const Dim *dim) { tile_visit_symbols(dim, bind_symbol, user); }
+
+int64_t *tile_bind_symbols(const TileProgram *program, const int64_t *symbols, Arena *arena) {
+    Binding binding = {.symbols = symbols};
+    binding.env = NEW_ARRAY(arena, int64_t, dim_symbol_count(program->ctx));
+    tile_visit_dims(program, bind_dim, &binding);
+    return binding.env;
+}
+
 /* ---- shapes ---- */
 
 const TileType *tile_shape_of(const TileProgram *program, const TileInstr *instr) {

@@ -16,6 +16,10 @@ void tile_visit_dims(const TileProgram *program, void (*visit)(void *user, const
 void tile_visit_symbols(const Dim *dim, void (*visit)(void *user, const DimSymbol *symbol),
                         void *user);
 
+/* Room for the values of all symbols by id, those of the model's dims that the program mentions
+ * taken from `symbols`. */
+int64_t *tile_bind_symbols(const TileProgram *program, const int64_t *symbols, Arena *arena);
+
 /* The shape over whose elements an instruction's subscripts, guards and expression run: that of the
  * tile it loads, stores, makes or checks; NULL for those without one (loops, branches, sorts). */
 const TileType *tile_shape_of(const TileProgram *program, const TileInstr *instr);
