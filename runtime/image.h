@@ -83,7 +83,8 @@ typedef struct TccBucket {
     uint64_t arena_bytes;
 } TccBucket;
 
-/* One set of kernels; the last whose features the processor has is used. */
+/* One set of kernels; the last whose features the processor has is used. Kernel k of variant v is
+ * record v · K + k of the kernel table, K = kernels / variants. */
 typedef struct TccVariant {
     uint32_t name;
     uint32_t features; /* TargetFeature bits */

@@ -222,17 +222,27 @@ static uint32_t choose_bucket(const tcc_session *s) {
     return image->buckets.count - 1;
 }
 
+/* How many kernels a variant has, and the record of one of the variant in use. */
+static uint32_t kernel_count(const TccImage *image) {
+    return image->kernels.count / image->variants.count;
+}
+
+static const TccKernelInfo *kernel_info(const tcc_session *s, uint32_t kernel) {
+    const TccImage *image = s->model->artefact.image;
+    const TccKernelInfo *kernels = image_at(image, image->kernels);
+    return &kernels[s->model->variant * kernel_count(image) + kernel];
+}
+
 static tcc_status evaluate_sizes(tcc_session *s) {
     const TccImage *image = s->model->artefact.image;
     const TccBuffer *buffers = image_at(image, image->buffers);
     const TccLaunch *launches = image_at(image, image->launches);
-    const TccKernelInfo *kernels = image_at(image, image->kernels);
     bool known = true;
     s->scratch_bytes = 0;
     for (uint32_t i = 0; i < image->buffers.count; i++)
         known = known && evaluate(s, buffers[i].bytes, &s->buffer_bytes[i]);
     for (uint32_t i = 0; i < image->launches.count; i++) {
-        const TccKernelInfo *kernel = &kernels[launches[i].kernel];
+        const TccKernelInfo *kernel = kernel_info(s, launches[i].kernel);
         int64_t scratch = 0;
         known = known && evaluate(s, kernel->points, &s->points[i]) &&
                 evaluate(s, kernel->scratch, &scratch);
@@ -468,10 +478,9 @@ static uint64_t now_ns(void) {
 static tcc_status run_launch(tcc_session *s, uint32_t number) {
     const TccImage *image = s->model->artefact.image;
     const TccLaunch *launch = (const TccLaunch *)image_at(image, image->launches) + number;
-    const TccKernelInfo *kernel =
-        (const TccKernelInfo *)image_at(image, image->kernels) + launch->kernel;
+    const TccKernelInfo *kernel = kernel_info(s, launch->kernel);
     if (s->points[number] <= 0) return TCC_OK;
-    uint32_t first = s->model->variant * image->kernels.count;
+    uint32_t first = s->model->variant * kernel_count(image);
     Work work = {.session = s,
                  .kernel = s->model->artefact.kernels[first + launch->kernel],
                  .buffers = s->arguments + launch->first_buffer,

@@ -1,0 +1,33 @@
+/* Writing the image of a program (runtime/image.h), and where its constants lie among the weights.
+ */
+#ifndef TCC_CODEGEN_ARTEFACT_IMAGE_H
+#define TCC_CODEGEN_ARTEFACT_IMAGE_H
+
+#include "ir/program.h"
+
+/* What compiling a kernel for one target found out. */
+typedef struct KernelFacts {
+    const Dim *points;   /* of its grid */
+    const Dim *scratch;  /* bytes a thread */
+    double ns_per_point; /* an estimate */
+} KernelFacts;
+
+typedef struct ImageRequest {
+    const Program *program;
+    const Target *const *targets; /* the variants, from plain to special */
+    uint32_t target_count;
+    const KernelFacts *facts; /* kernel k of variant v at [v * kernels + k] */
+    const Diags *diags;       /* for the paths of source places */
+} ImageRequest;
+
+/* The image's bytes, aligned to 8, in `arena`; NULL data with *out_message when a limit of the
+ * format is reached. */
+Str image_write(const ImageRequest *request, Arena *arena, const char **out_message);
+
+enum { WEIGHT_ALIGNMENT = 64 };
+
+/* The offset of each constant among the weights, and their size in all. Equal blobs share their
+ * bytes. */
+uint64_t image_place_constants(const Program *program, Arena *arena, uint64_t **out_offsets);
+
+#endif

@@ -1,0 +1,46 @@
+/* Compiling the kernels of a program: skeleton, check, lowering, object code. */
+#ifndef TCC_CODEGEN_KERNEL_H
+#define TCC_CODEGEN_KERNEL_H
+
+#include "base/status.h"
+#include "codegen/artefact/image.h"
+#include "codegen/lower/emit.h"
+#include "codegen/tile/tile.h"
+#include "ir/program.h"
+
+/* The tile program of kernel `index`: placed by its schedule for `target`, or free. Verified. NULL
+ * with *out_why (in `arena`) when its skeleton cannot build it, which after fuse is a bug of ours.
+ */
+TileProgram *kernel_tile(const Program *program, uint32_t index, const Target *target,
+                         TileState state, bool round_everywhere, Arena *arena,
+                         const char **out_why);
+
+/* The symbol of a kernel's function in the objects of a variant: "tcc_<kernel>_v<variant>". */
+const char *kernel_symbol(const Program *program, uint32_t index, uint32_t variant, Arena *arena);
+
+typedef struct KernelRequest {
+    const Program *program;
+    const Target *const *targets;
+    uint32_t target_count;
+    EmitLevel level;
+    bool round_everywhere;
+    uint32_t threads; /* that compile at the same time; 0: one a core */
+} KernelRequest;
+
+typedef struct CompiledKernels {
+    KernelFacts *facts; /* kernel k of variant v at [v * kernels + k], so too the following */
+    Str *objects;
+    const char **symbols;
+} CompiledKernels;
+
+/* Compiles every kernel for every target, on several threads. STATUS_internal with *out_message for
+ * what only a bug of ours or of the back end can cause. All results are in `arena`. */
+Status kernels_compile(const KernelRequest *request, Arena *arena, CompiledKernels *out_kernels,
+                       const char **out_message);
+
+/* One kernel for one target as text or object. */
+Status kernel_emit(const Program *program, uint32_t index, const Target *target, EmitLevel level,
+                   bool round_everywhere, EmitKind kind, const char *symbol, Arena *arena,
+                   Str *out_bytes, const char **out_message);
+
+#endif
