@@ -90,6 +90,130 @@
 #define MSG_ANNOTATION_ARGUMENTS                                                                   \
     "annotation-arguments", "annotation '%s' takes %u arguments, not %u"
 
+/* the language: names and values */
+#define MSG_UNKNOWN_NAME "unknown-name", "there is no '%.*s'"
+#define MSG_NOTE_MEANT "meant", "'%.*s' may be meant"
+#define MSG_NOTE_DECLARED "declared-here", "declared here"
+#define MSG_NOTE_IS "operand", "this is %s"
+#define MSG_INSIDE_LIBRARY "inside-library", "inside the library function '%.*s'"
+#define MSG_DUPLICATE_NAME "duplicate-name", "'%.*s' is already declared"
+#define MSG_DUPLICATE_PARAMETER "duplicate-parameter", "'%.*s' is listed twice"
+#define MSG_NOT_A_VALUE "not-a-value", "'%.*s' is no value; only a call of it is"
+#define MSG_NOT_A_FUNCTION "not-a-function", "'%.*s' is not a function"
+#define MSG_NOT_CALLABLE "not-a-function", "only a name or a dtype can be called"
+#define MSG_NEEDS_TENSOR "needs-tensor", "a tensor or a number is needed here, not %s"
+#define MSG_NEEDS_TENSOR_FOR "needs-tensor", "%s needs a tensor, not %s"
+#define MSG_NEEDS_INT "needs-int", "%s is a whole number known at compile time, not %s"
+#define MSG_NEEDS_BOOL "needs-bool", "'%s' takes bool, not %s"
+#define MSG_NEEDS_DTYPE "needs-dtype", "a dtype is needed here, not %s"
+#define MSG_NEEDS_DIM "needs-dim", "a dim is a whole number or made of declared dims, not %s"
+#define MSG_OPERATOR "operator", "'%s' does not work on %s and %s"
+#define MSG_OPERATOR_UNARY "operator", "'%s' does not work on %s"
+#define MSG_UNKNOWN_MEMBER "unknown-member", "a tensor has .T, .shape and .dtype, but no '.%.*s'"
+#define MSG_LITERAL_RANGE "literal-range", "%s does not fit %s"
+#define MSG_DIVISION_BY_ZERO "division-by-zero", "division by zero"
+#define MSG_NEGATIVE_EXPONENT                                                                      \
+    "negative-exponent", "a whole number to a negative power; write it with a point"
+#define MSG_INT_OVERFLOW "int-overflow", "the result does not fit 64 bits"
+#define MSG_MATMUL_SHAPES "matmul-shape", "the summed axes of %s @ %s do not agree"
+#define MSG_BROADCAST_RANK "broadcast", "%s cannot be broadcast to %u axes"
+#define MSG_CONDITION "condition", "a condition is true or false, not %s"
+#define MSG_RUNTIME_CONDITION                                                                      \
+    "not-lowered",                                                                                 \
+        "an 'if' on what is only known at run time is not supported yet; use 'a if c else b'"
+#define MSG_NOT_LOWERED "not-lowered", "%s is not supported yet"
+#define MSG_MINIMIZE "minimize", "'minimize' belongs into a 'train' block"
+#define MSG_INTERPOLATION                                                                          \
+    "interpolation", "'%.*s' in a string must be a whole number or a string, not %s"
+#define MSG_INTERPOLATION_OPEN "interpolation", "'{' in a string is not closed by '}'"
+#define MSG_TARGET_COUNT "target-count", "%u values cannot be assigned to %u names"
+#define MSG_RETURN_IN_MODEL "return-in-model", "a model returns nothing; it assigns its outputs"
+#define MSG_ASSERT_FAILED "assert-failed", "the assertion does not hold"
+#define MSG_ASSERT_KIND "assert-kind", "an assertion compares dims, it is not %s"
+#define MSG_ASSERT_NE "assert-kind", "an assertion with != can only be decided at compile time"
+
+/* the language: dims and types */
+#define MSG_DIM_LIMIT "dim-limit", "dim %.*s may be at most %d"
+#define MSG_DIM_EMPTY "dim-range", "the range of dim %.*s is empty"
+#define MSG_DIM_TUNE "dim-tune", "tune %lld is outside the range of dim %.*s"
+#define MSG_DIM_OVERRIDE "dim-override", "%lld..%lld is not within the range of dim %.*s"
+#define MSG_UNKNOWN_DIM "unknown-dim", "the file declares no dim '%.*s'"
+#define MSG_UNBOUND_DIM                                                                            \
+    "unbound-dim", "no axis of an input is dim '%.*s' alone, so its value is unknown"
+#define MSG_NEGATIVE_DIM "negative-dim", "dim %s is negative"
+#define MSG_DIM_TOO_LARGE "dim-overflow", "the dim overflows"
+#define MSG_DIM_OPERATION "dim-operation", "'%s' is not possible here between dims"
+#define MSG_TYPE_TOO_LARGE "type-size", "a tensor of this type is too large"
+#define MSG_DECLARED_TYPE "declared-type", "'%.*s' is declared as %s, but gets %s"
+
+/* the language: subscripts and lists */
+#define MSG_INDEX_RANGE "index-range", "index %lld is out of range for length %lld"
+#define MSG_INDEX_AXIS "index-range", "index %s is out of range for axis %u of %s"
+#define MSG_INDEX_TENSOR                                                                           \
+    "index-tensor", "a subscript is known at compile time; use gather for a tensor of indices"
+#define MSG_SLICE_RANGE "slice-bounds", "slice %s:%s is out of bounds for axis %u of %s"
+#define MSG_STEP "step", "a step of %lld is not possible"
+#define MSG_LIST_STEP "step", "a slice of a list has no step"
+#define MSG_LIST_SUBSCRIPTS "subscript-count", "a list takes one subscript, not %u"
+#define MSG_LIST_LENGTH "list-length", "'%s' of '%.*s' lists %u numbers here, not %u"
+#define MSG_LIST_COUNT "list-length", "a list of %lld is needed here, not of %u"
+#define MSG_LIST_SIZE "list-size", "a list is limited to %d elements and %d levels"
+#define MSG_STRING_SIZE "string-size", "a string is limited to %d bytes"
+#define MSG_TOO_MANY_SUBSCRIPTS "subscript-count", "more subscripts than %s has axes"
+#define MSG_NOT_INDEXABLE "not-indexable", "%s cannot be subscripted"
+
+/* the language: calls */
+#define MSG_POSITIONAL_AFTER_NAMED                                                                 \
+    "positional-after-named", "an argument without a name follows one with a name"
+#define MSG_ARGUMENT_TWICE "argument-twice", "argument '%.*s' is given twice"
+#define MSG_UNKNOWN_ARGUMENT "unknown-argument", "'%.*s' has no parameter '%.*s'"
+#define MSG_TOO_MANY_ARGUMENTS "too-many-arguments", "'%.*s' takes at most %u arguments, not %u"
+#define MSG_MISSING_ARGUMENT "missing-argument", "'%.*s' needs an argument '%.*s'"
+#define MSG_ARGUMENT_KIND "argument-kind", "'%s' of '%.*s' is %s, not %s"
+#define MSG_CAST_ARGUMENTS "cast-arguments", "a cast to %s takes one argument, not %u"
+#define MSG_SCOPE_UNUSED "scope-unused", "'%.*s' has no parameters that a scope could name"
+#define MSG_EMPTY_SCOPE "empty-scope", "the name of a scope is empty"
+#define MSG_RECURSION "recursion", "'%.*s' calls itself"
+#define MSG_NO_RETURN "no-return", "'%.*s' ends without a return"
+#define MSG_RESHAPE_TWICE "reshape-open", "only one dim of a shape can be -1"
+#define MSG_RESHAPE_OPEN "reshape-open", "the elements of %s do not divide by %s"
+#define MSG_CONCAT_PARTS "concat-parts", "concat takes a list of at least one tensor"
+#define MSG_MEAN_DTYPE "mean-dtype", "the mean of %s needs a cast to a float"
+#define MSG_EINSUM                                                                                 \
+    "einsum-labels", "labels are two groups of letters and the result's, as in \"mk,kn->mn\""
+#define MSG_TOO_LARGE_NUMBER "number-size", "%lld is too large here"
+#define MSG_TENSOR_ELEMENT "tensor-element", "a tensor is made of numbers, not of %s"
+#define MSG_TENSOR_RAGGED                                                                          \
+    "tensor-ragged", "the lists of a tensor have equal lengths, at least 1, and at most 8 levels"
+
+/* the language: models and parameters */
+#define MSG_NO_MODEL "no-model", "the file has no model"
+#define MSG_NO_ENTRY "no-entry", "the file has no model '%.*s'"
+#define MSG_NO_OUTPUTS "no-outputs", "model '%.*s' has no output"
+#define MSG_MISSING_TYPE "missing-type", "'%.*s' needs a type"
+#define MSG_INPUT_DEFAULT "input-default", "inputs and outputs of a model have no default"
+#define MSG_OUTPUT_UNASSIGNED "output-unassigned", "output '%.*s' is never assigned"
+#define MSG_DUPLICATE_PARAM                                                                        \
+    "duplicate-param", "parameter '%.*s' is declared twice; name the scopes of calls with 'as', "  \
+                       "or write 'shared param'"
+#define MSG_PARAM_DIMS "param-dims", "the dims of parameter '%.*s' are not constant: %s"
+#define MSG_PARAM_DISAGREES                                                                        \
+    "param-disagrees", "parameter '%.*s' is %s here, but %s in another model"
+#define MSG_PARAM_INITIAL "param-initial", "a parameter starts with one number, not %s"
+#define MSG_PARAM_INITIAL_SIZE                                                                     \
+    "param-initial-size", "a parameter with an initial number has at most %d elements"
+#define MSG_MISSING_WEIGHT "missing-weight", "no weight has the name of parameter '%.*s'"
+#define MSG_WEIGHT_TYPE "weight-type", "parameter '%.*s' is %s, but its weight is %s"
+#define MSG_NOTE_WEIGHT "weight", "tensor \"%.*s\" at byte %llu"
+
+/* the language: limits of what is evaluated at compile time */
+#define MSG_GRAPH_SIZE "graph-size", "the model has more than %d operations"
+#define MSG_TOO_MANY_STEPS "too-many-steps", "the model takes more than %d steps to build"
+#define MSG_TOO_DEEP_CALLS                                                                         \
+    "too-deep", "expressions and blocks are nested more than %d levels deep through all calls"
+#define MSG_TOO_MANY_TRIPS "too-many-trips", "a loop may run at most %d times"
+#define MSG_CALL_DEPTH "call-depth", "calls are nested more than %d deep"
+
 /* weights: the place in the file first, then the tensor */
 #define MSG_WEIGHTS_FORMAT                                                                         \
     "weights-format", "%.*s is none of .safetensors, .npz, .npy or a folder of them"

@@ -12,10 +12,8 @@
 #ifndef TCC_FRONTEND_DSL_DSL_H
 #define TCC_FRONTEND_DSL_DSL_H
 
+#include "frontend/weights/weights.h"
 #include "ir/graph.h"
-
-/* An open file of weights (frontend/weights/weights.h). */
-typedef struct WeightTable WeightTable;
 
 /* `-D NAME=n` (lo = hi = n) or `-D NAME=lo..hi:tune`: narrows the range of a declared dim. */
 typedef struct DslDim {
@@ -29,11 +27,10 @@ typedef struct DslOptions {
     const DslDim *dims;
     size_t dim_count;
     Str entry; /* build this model alone; empty: all of them */
-    /* Opens the file of a `weights` statement, whose path is relative to the folder of the main
-     * file; the table stays the caller's. NULL after an error at `loc`. A NULL callback: weights
-     * statements are checked for syntax only and no parameter gets a value from them. */
-    const WeightTable *(*open_weights)(void *user, Str path, Loc loc);
-    void *user;
+    /* Where `weights` statements load their files, whose paths are relative to the folder of the
+     * main file, and where parameters find their values; it may hold some already. The caller's, to
+     * be freed after the call. NULL: the statements are checked for syntax alone. */
+    WeightTable *weights;
     /* A parameter with neither a weight nor an initialiser: an error that names it, or (true) an
      * OP_param without a value, for --params=random and for looking at graphs. */
     bool allow_missing;

@@ -1,0 +1,244 @@
+/* Calls: of dtypes (casts), of functions written in the language, which are expanded where they
+ * stand, and of built-ins. */
+#include "frontend/dsl/call.h"
+#include "frontend/dsl/builtin.h"
+
+static const Ast *argument_expr(const Ast *ast) { return ast->kind == AST_argument ? ast->a : ast; }
+
+/* ---- binding arguments
+ * --------------------------------------------------------------------------- */
+
+bool arguments_eval(Sema *s, const Ast *call, Arguments *out) {
+    *out = (Arguments){.call = call, .items = NEW_ARRAY(s->arena, Argument, call->list.count)};
+    bool good = true;
+    for (const Ast *at = call->list.first; at; at = at->next) {
+        Argument *item = &out->items[out->count++];
+        Str name = at->kind == AST_argument ? at->text : (Str){0};
+        *item =
+            (Argument){.name = name, .ast = argument_expr(at), .loc = ast_start(argument_expr(at))};
+        item->value = eval(s, item->ast);
+        good &= item->value.kind != VALUE_error;
+        if (!name.data && out->positional + 1 != out->count) {
+            sema_error(s, item->loc, MSG_POSITIONAL_AFTER_NAMED);
+            good = false;
+        }
+        out->positional += !name.data;
+    }
+    return good;
+}
+
+const Argument *arguments_find(Sema *s, Arguments *arguments, uint32_t position, Str name,
+                               bool *out_good) {
+    Argument *found = position < arguments->positional ? &arguments->items[position] : NULL;
+    for (uint32_t i = arguments->positional; i < arguments->count; i++) {
+        Argument *item = &arguments->items[i];
+        if (!str_equal(item->name, name)) continue;
+        if (found) {
+            sema_error(s, item->loc, MSG_ARGUMENT_TWICE, STR_ARG(name));
+            *out_good = false;
+        }
+        item->taken = true;
+        found = item;
+    }
+    if (found) found->taken = true;
+    return found;
+}
+
+bool arguments_all_taken(Sema *s, const Arguments *arguments, Str function, uint32_t most) {
+    for (uint32_t i = 0; i < arguments->count; i++) {
+        const Argument *item = &arguments->items[i];
+        if (item->taken) continue;
+        if (item->name.data)
+            sema_error(s, item->loc, MSG_UNKNOWN_ARGUMENT, STR_ARG(function), STR_ARG(item->name));
+        else
+            sema_error(s, item->loc, MSG_TOO_MANY_ARGUMENTS, STR_ARG(function), most,
+                       arguments->positional);
+        return false;
+    }
+    return true;
+}
+
+/* ---- functions of the language
+ * ------------------------------------------------------------------- */
+
+static Loc call_loc(const Arguments *arguments) { return arguments->call->loc; }
+
+/* Binds one parameter in the new frame; its default may use the parameters before it. */
+static bool bind_parameter(Sema *s, Arguments *arguments, const Ast *parameter, uint32_t position) {
+    bool good = true;
+    const Argument *given = arguments_find(s, arguments, position, parameter->text, &good);
+    if (!good) return false;
+    if (!given && !parameter->b) {
+        Loc loc = call_loc(arguments);
+        if (sema_error(s, loc, MSG_MISSING_ARGUMENT, STR_ARG(s->frame->function->text),
+                       STR_ARG(parameter->text)) &&
+            !s->frame->library) {
+            diag_note(s->diags, parameter->loc, MSG_NOTE_DECLARED);
+        }
+        return false;
+    }
+    Value value = given ? given->value : eval(s, parameter->b);
+    if (parameter->a && value.kind != VALUE_error && value.kind != VALUE_none) {
+        const Type *type = eval_type(s, parameter->a);
+        Loc loc = given ? given->loc : parameter->loc;
+        if (!type) return false;
+        value = value_node(convert_to_type(s, loc, &value, type, parameter->loc, parameter->text));
+    }
+    scope_set(s, parameter->text, value);
+    return value.kind != VALUE_error;
+}
+
+static bool bind_parameters(Sema *s, Arguments *arguments, const Ast *function) {
+    bool good = true;
+    uint32_t position = 0;
+    for (const Ast *at = function->list.first; at; at = at->next) {
+        if (map_get(&s->frame->names, at->text)) {
+            sema_error(s, at->loc, MSG_DUPLICATE_PARAMETER, STR_ARG(at->text));
+            good = false;
+        }
+        good &= bind_parameter(s, arguments, at, position++);
+    }
+    return arguments_all_taken(s, arguments, function->text, function->list.count) && good;
+}
+
+/* What the results depend on when no parameter is declared: the function and its arguments. */
+static Str memo_key(Sema *s, const Symbol *symbol, const Ast *function) {
+    Buf buf = {.arena = s->arena};
+    buf_bytes(&buf, &symbol, sizeof symbol);
+    for (const Ast *at = function->list.first; at; at = at->next) {
+        buf_value_key(&buf, scope_find_local(s, at->text));
+    }
+    return buf_str(&buf);
+}
+
+static Value run_body(Sema *s, Symbol *symbol, const Ast *call) {
+    const Ast *function = symbol->ast;
+    Frame *frame = s->frame;
+    Str key = memo_key(s, symbol, function);
+    const Value *known = map_get(&s->memo, key);
+    if (known) return *known;
+    size_t errors = diags_error_count(s->diags);
+    exec_block(s, function->b);
+    bool good = diags_error_count(s->diags) == errors && !s->stopped;
+    if (!frame->returned && good) {
+        frame->library = symbol->library;
+        if (sema_error(s, function->loc, MSG_NO_RETURN, STR_ARG(function->text))) {
+            diag_note(s->diags, sema_user_loc(s, call->loc), MSG_NOTE_CALLER);
+        }
+        return value_error();
+    }
+    if (!frame->returned) return value_error();
+    if (frame->impure || !good) return frame->result;
+    Value *result = NEW(s->arena, Value);
+    *result = frame->result;
+    map_set(&s->memo, key, result);
+    return frame->result;
+}
+
+static bool scope_prefix(Sema *s, const Ast *call, Str *out_prefix) {
+    Str scope;
+    *out_prefix = s->frame->prefix;
+    if (!call->text.data) return true;
+    if (!eval_interpolated(s, call->loc, call->text, &scope)) return false;
+    if (!scope.size) {
+        sema_error(s, call->loc, MSG_EMPTY_SCOPE);
+        return false;
+    }
+    if (out_prefix->size) {
+        scope = str_format(s->arena, "%.*s.%.*s", STR_ARG(*out_prefix), STR_ARG(scope));
+    }
+    *out_prefix = scope;
+    return true;
+}
+
+static bool may_enter(Sema *s, const Ast *call, const Symbol *symbol) {
+    if (symbol->active) {
+        if (sema_error(s, call->loc, MSG_RECURSION, STR_ARG(symbol->ast->text))) {
+            diag_note(s->diags, symbol->ast->loc, MSG_NOTE_DECLARED);
+        }
+        return false;
+    }
+    if (s->calls < DSL_MAX_CALLS) return true;
+    sema_limit(s, call->loc, MSG_CALL_DEPTH, DSL_MAX_CALLS);
+    return false;
+}
+
+static Value call_function(Sema *s, Symbol *symbol, Arguments *arguments) {
+    const Ast *call = arguments->call, *function = symbol->ast;
+    Frame frame = {.caller = s->frame, .function = function, .library = symbol->library};
+    frame.names.arena = s->arena;
+    if (!may_enter(s, call, symbol) || !scope_prefix(s, call, &frame.prefix)) return value_error();
+    frame.origin = emit_origin(s, call->loc);
+    Value result = value_error();
+    s->frame = &frame;
+    s->calls++;
+    symbol->active = true;
+    if (bind_parameters(s, arguments, function)) result = run_body(s, symbol, call);
+    symbol->active = false;
+    s->calls--;
+    s->frame = frame.caller;
+    s->frame->impure |= frame.impure;
+    return result;
+}
+
+/* ---- casts, and the choice
+ * ------------------------------------------------------------------------- */
+
+static Value call_dtype(Sema *s, const Ast *call, DType dtype, const Arguments *arguments) {
+    if (arguments->count != 1 || !arguments->positional) {
+        sema_error(s, call->loc, MSG_CAST_ARGUMENTS, dtype_name(dtype), arguments->count);
+        return value_error();
+    }
+    return cast_value(s, &arguments->items[0], dtype);
+}
+
+/* A float becomes whole by truncation; a number and a truth value become each other. */
+static bool converts(const Value *value, DType dtype) {
+    bool changes = value->kind == VALUE_float ? !dtype_is_float(dtype)
+                                              : (value->kind == VALUE_bool) != (dtype == DT_bool);
+    return changes && (value_is_number(value) || value->kind == VALUE_bool);
+}
+
+Value cast_value(Sema *s, const Argument *argument, DType dtype) {
+    DType first = dtype;
+    if (converts(&argument->value, dtype))
+        first = argument->value.kind == VALUE_float ? DT_f64 : DT_count;
+    NodeId x = operand_tensor(s, argument->loc, &argument->value, first);
+    return value_node(emit_cast(s, argument->loc, x, dtype));
+}
+
+static Value refuse_call(Sema *s, const Ast *callee) {
+    if (callee->kind == AST_name) {
+        sema_error(s, callee->loc, MSG_NOT_A_FUNCTION, STR_ARG(callee->text));
+    } else if (callee->kind != AST_error) {
+        sema_error(s, ast_start(callee), MSG_NOT_CALLABLE);
+    }
+    return value_error();
+}
+
+/* A scope without parameters to name would be silently without effect. */
+static Value refuse_scope(Sema *s, const Ast *call) {
+    sema_error(s, call->loc, MSG_SCOPE_UNUSED, STR_ARG(call->a->text));
+    return value_error();
+}
+
+Value eval_call(Sema *s, const Ast *ast) {
+    const Ast *callee = ast->a;
+    Arguments arguments;
+    bool good = arguments_eval(s, ast, &arguments);
+    if (callee->kind == AST_dtype) {
+        return good ? call_dtype(s, ast, callee->value.dtype, &arguments) : value_error();
+    }
+    if (callee->kind != AST_name || scope_find_local(s, callee->text))
+        return refuse_call(s, callee);
+    Symbol *symbol = scope_find_symbol(s, callee->text);
+    const Builtin *builtin = symbol ? NULL : builtin_find(callee->text);
+    if (symbol && symbol->ast->kind != AST_function) return refuse_call(s, callee);
+    if (!symbol && !builtin) {
+        scope_unknown(s, callee->loc, callee->text);
+        return value_error();
+    }
+    if (!good) return value_error();
+    if (symbol) return call_function(s, symbol, &arguments);
+    return ast->text.data ? refuse_scope(s, ast) : builtin_call(s, builtin, &arguments);
+}
