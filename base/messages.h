@@ -288,6 +288,7 @@
 #define MSG_ZIP_NOT_NPY "zip-not-npy", "byte %llu: member \"%s\": not an .npy file"
 /* passes */
 #define MSG_PIPELINE "pipeline", "%s"
+#define MSG_CONST_INDEX "constant-index", "index %lld is out of range for an axis of %lld elements"
 #define MSG_NO_KERNEL                                                                              \
     "no-kernel", "%s cannot be compiled: its number of steps is not constant or too large"
 #define MSG_SCHEDULE "schedule", "schedule of kernel \"%.*s\": %s"

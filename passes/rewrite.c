@@ -59,21 +59,45 @@ static void give_origin(Graph *to, size_t from, const Origin *origin) {
 }
 
 static NodeId rewrite_node(Rewrite *r, NodeId id) {
+    const Node *node = graph_node(r->from, id);
+    if (node->op == OP_item && r->results[node->args[0]]) {
+        return r->results[node->args[0]][node->attrs[0].i];
+    }
     size_t before = r->to->nodes.count;
     NodeId result = r->rule(r, id);
     if (result == NODE_none) return rewrite_copy(r, id);
-    give_origin(r->to, before, graph_node(r->from, id)->origin);
+    give_origin(r->to, before, node->origin);
     return result;
+}
+
+static void begin(Rewrite *r) {
+    Arena *scratch = r->ctx->scratch;
+    r->map = NEW_ARRAY(scratch, NodeId, r->from->nodes.count);
+    r->results = NEW_ARRAY(scratch, NodeId *, r->from->nodes.count);
+    r->uses = graph_count_kept_uses(r->from, scratch);
+}
+
+void rewrite_splice(const Rewrite *r, const Graph *region, const NodeId *args,
+                    NodeId *out_outputs) {
+    Rewrite inner = {.ctx = r->ctx, .from = region, .to = r->to, .rule = r->rule, .user = r->user};
+    begin(&inner);
+    const bool *kept = graph_find_kept(region, r->ctx->scratch);
+    for (NodeId id = 0; id < region->nodes.count; id++) {
+        const Node *node = graph_node(region, id);
+        if (!kept[id]) continue;
+        inner.map[id] = node->op == OP_input ? args[node->attrs[0].i] : rewrite_node(&inner, id);
+    }
+    for (size_t i = 0; i < region->outputs.count; i++) {
+        out_outputs[i] = inner.map[region->outputs.data[i].node];
+    }
 }
 
 Graph *rewrite_graph(PassContext *ctx, Arena *arena, const Graph *from, RewriteRule *rule,
                      void *user) {
-    Arena *scratch = ctx->scratch;
-    const bool *kept = graph_find_kept(from, scratch);
     Rewrite r = {.ctx = ctx, .from = from, .rule = rule, .user = user};
-    r.to = graph_new(from->ctx, scratch, *from->name);
-    r.map = NEW_ARRAY(scratch, NodeId, from->nodes.count);
-    r.uses = graph_count_kept_uses(from, scratch);
+    r.to = graph_new(from->ctx, ctx->scratch, *from->name);
+    begin(&r);
+    const bool *kept = graph_find_kept(from, ctx->scratch);
     for (NodeId id = 0; id < from->nodes.count; id++) {
         r.map[id] = kept[id] ? rewrite_node(&r, id) : NODE_none;
     }

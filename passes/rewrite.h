@@ -15,10 +15,12 @@ struct Rewrite {
     PassContext *ctx;
     const Graph *from;
     Graph *to;
-    NodeId *map;          /* by from's ids; NODE_none where nothing lives */
+    NodeId *map;      /* by from's ids; NODE_none where nothing lives */
+    NodeId **results; /* by from's ids: set by a rule that replaces an op with several results */
     const uint32_t *uses; /* of from's nodes, by live nodes and outputs */
     RewriteRule *rule;
     void *user;
+    void *state; /* the rule's own, for one graph; NULL at its begin */
 };
 
 /* The rewritten graph, in `arena`, with what is dead left out; inputs always stay. */
@@ -31,6 +33,10 @@ static inline NodeId rewrite_arg(const Rewrite *r, NodeId id, uint32_t index) {
 
 /* Copies node `id`, its regions rewritten. */
 NodeId rewrite_copy(Rewrite *r, NodeId id);
+
+/* Adds the nodes of `region`, rewritten by the same rule, to r->to, with `args` in place of its
+ * inputs; writes what its outputs have become. */
+void rewrite_splice(const Rewrite *r, const Graph *region, const NodeId *args, NodeId *out_outputs);
 
 /* A copy in `arena` of what of `from` leads to outputs, and of all inputs. */
 Graph *graph_copy_live(Arena *arena, const Graph *from);

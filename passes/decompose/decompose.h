@@ -1,0 +1,14 @@
+/* decompose: the parts of the pass. */
+#ifndef TCC_PASSES_DECOMPOSE_DECOMPOSE_H
+#define TCC_PASSES_DECOMPOSE_DECOMPOSE_H
+
+#include "passes/rewrite.h"
+
+/* cond, loop and scan as straight code; NODE_none where that is not possible (decompose/control.c).
+ */
+RewriteRule decompose_cond, decompose_loop, decompose_scan;
+
+/* 0 (false) of the type's dims and dtype. */
+NodeId decompose_zeros(Graph *graph, const Type *type);
+
+#endif
