@@ -38,21 +38,6 @@ static V real_sign(const Real *r, V x) {
 
 static V real_rsqrt(const Real *r, V x) { return r_div(r, r_const(r, 1), r_sqrt(r, x)); }
 
-// Where the comparison is false for both orders the operands are equal or one is NaN. The sum of a
-// NaN and anything is NaN; of two zeros, min wants the or of the signs and max the and, and for
-// equal numbers both leave the number.
-static V real_extreme(const Real *r, LLVMRealPredicate better, bool least, V a, V b) {
-    const MathContext *m = r->m;
-    V x = r_to_bits(r, a), y = r_to_bits(r, b);
-    V equal = r_from_bits(r, least ? i_or(m, x, y) : i_and(m, x, y));
-    V either = choose(m, r_compare(r, LLVMRealUNO, a, b), r_add(r, a, b), equal);
-    V other = choose(m, r_compare(r, LLVMRealONE, a, b), b, either);
-    return choose(m, r_compare(r, better, a, b), a, other);
-}
-
-static V real_min(const Real *r, V a, V b) { return real_extreme(r, LLVMRealOLT, true, a, b); }
-static V real_max(const Real *r, V a, V b) { return real_extreme(r, LLVMRealOGT, false, a, b); }
-
 typedef struct UnaryRow {
     Op op;
     bool
@@ -81,8 +66,8 @@ static const BinaryRow binary_rows[] = {
     {OP_add, false, r_add},    {OP_sub, false, r_sub},
     {OP_mul, false, r_mul},    {OP_div, false, r_div},
     {OP_rem, true, real_rem},  {OP_mod, false, real_mod},
-    {OP_pow, false, real_pow}, {OP_min, true, real_min},
-    {OP_max, true, real_max},  {OP_floordiv, false, real_floordiv},
+    {OP_pow, false, real_pow}, {OP_min, true, r_min},
+    {OP_max, true, r_max},     {OP_floordiv, false, real_floordiv},
 };
 
 _Noreturn static void no_lowering(Op op, DType dtype) {

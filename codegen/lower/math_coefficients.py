@@ -127,7 +127,7 @@ def trig_tables(fmt, count_sin, count_cos, count_tan, count_atan):
 TANH_EDGE = mpf("0.55")
 ERF_EDGE = {"f32": mpf("0.92"), "f64": mpf(1)}
 EXPONENTS = {"f32": (-126, 128), "f64": (-1022, 1024)}
-ERFC_CENTRE = {"f32": mpf(3), "f64": mpf(4)}
+ERFC_CENTRE = {"f32": mpf(2), "f64": mpf(4)}
 ERFC_START = mpf("0.46")
 ERFC_END = {"f32": mpf("9.2"), "f64": mpf("26.6")}
 

@@ -13,9 +13,8 @@ static V erfc_positive(const Real *r, V a) {
     V centre = r_const(r, r->k->erfc_centre);
     V q = r_div(r, r_sub(r, a, centre), r_add(r, a, centre));
     Pair square = pair_product(r, a, a);
-    V power = exp_pair(r, r_neg(r, square.hi), r_neg(r, square.lo));
-    V bottom = r_fma(r, a, r_const(r, 2), r_const(r, 1));
-    return r_div(r, r_mul(r, power, r_poly(r, r->k->erfc, q)), bottom);
+    V top = exp_times(r, r_neg(r, square.hi), r_neg(r, square.lo), r_poly(r, r->k->erfc, q));
+    return r_div(r, top, r_fma(r, a, r_const(r, 2), r_const(r, 1)));
 }
 
 // 1 - erf near 0; 0 where erfc is below the least normal number.
@@ -34,7 +33,7 @@ V real_erfc(const Real *r, V x) {
 static V erf_far(const Real *r, V a) {
     V end = r_const(r, r->k->erf_end);
     V top = choose(r->m, r_compare(r, LLVMRealOGT, a, end), end, a);
-    V rest = r->k->erf_tail.count ? exp_pair(r, r_neg(r, r_poly(r, r->k->erf_tail, top)), NULL)
+    V rest = r->k->erf_tail.count ? exp_normal(r, r_neg(r, r_poly(r, r->k->erf_tail, top)))
                                   : erfc_positive(r, top);
     return r_sub(r, r_const(r, 1), rest);
 }

@@ -34,10 +34,15 @@ static V exp_rest(const Real *r, V t) {
     return r_fma(r, r_mul(r, t, t), r_poly(r, r->k->exp, t), t);
 }
 
-V exp_pair(const Real *r, V hi, V lo) {
+V exp_times(const Real *r, V hi, V lo, V factor) {
     Reduction x = reduce_exp(r, hi);
-    V rest = lo ? r_add(r, x.r, lo) : x.r;
-    return times_power(r, r_add(r, r_const(r, 1), exp_rest(r, rest)), x.exponent);
+    V rest = exp_rest(r, r_add(r, x.r, lo));
+    return times_power(r, r_fma(r, rest, factor, factor), x.exponent);
+}
+
+V exp_normal(const Real *r, V x) {
+    Reduction reduced = reduce_exp(r, x);
+    return times_power(r, r_add(r, r_const(r, 1), exp_rest(r, reduced.r)), reduced.exponent);
 }
 
 // value where low <= x <= high, 0 below, infinity above, NaN for NaN.
@@ -49,7 +54,7 @@ static V within(const Real *r, V x, double low, double high, V value) {
 }
 
 V real_exp(const Real *r, V x) {
-    return within(r, x, r->k->limits[1], r->k->limits[0], exp_pair(r, x, NULL));
+    return within(r, x, r->k->limits[1], r->k->limits[0], exp_normal(r, x));
 }
 
 V real_exp2(const Real *r, V x) {
@@ -83,7 +88,7 @@ V real_tanh(const Real *r, V x) {
     V near = r_fma(r, r_mul(r, a, z), r_poly(r, r->k->tanh, z), a);
     V end = r_const(r, r->k->tanh_end);
     V top = choose(m, r_compare(r, LLVMRealOGT, a, end), end, a);
-    V power = exp_pair(r, r_add(r, top, top), NULL);
+    V power = exp_normal(r, r_add(r, top, top));
     V quotient = r_div(r, r_const(r, 2), r_add(r, power, r_const(r, 1)));
     V far = r_sub(r, r_const(r, 1), quotient);
     V value = choose(m, r_test(r, LLVMRealULT, a, 0.55), near, far); // NaN takes the polynomial

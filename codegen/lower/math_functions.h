@@ -5,9 +5,10 @@
 
 #include "codegen/lower/math_ir.h"
 
-// math_exp.c. exp_pair is e^(hi + lo) where the result is normal and finite; anything where it is
-// not.
-V exp_pair(const Real *r, V hi, V lo);
+// math_exp.c. e^x, and factor * e^(hi + lo) with one rounding at the end, where e^x or the product
+// is normal and finite; anything where it is not.
+V exp_normal(const Real *r, V x);
+V exp_times(const Real *r, V hi, V lo, V factor);
 V real_exp(const Real *r, V x);
 V real_exp2(const Real *r, V x);
 V real_expm1(const Real *r, V x);
@@ -48,10 +49,9 @@ V real_rem(const Real *r, V x, V y);
 V real_mod(const Real *r, V x, V y);
 V real_floordiv(const Real *r, V x, V y);
 
-// math_small.c: the 8- and 16-bit float formats as the low bits of i32 lanes... see there.
-V small_pack(const MathContext *m, DType dtype,
-             V value); // float lanes to storage form, rounded once
-V small_unpack(const MathContext *m, DType dtype, V bits); // storage form to float lanes, exact
+// math_small.c. Float lanes to storage form, rounded once; storage form to float lanes, exact.
+V small_pack(const MathContext *m, DType dtype, V value);
+V small_unpack(const MathContext *m, DType dtype, V bits);
 
 // math_int.c: ops on integers in register form.
 V int_unary(const MathContext *m, Op op, DType dtype, V a);

@@ -128,6 +128,11 @@ V r_ceil(const Real *r, V a) { return intrinsic1(r, "llvm.ceil", a); }
 V r_trunc(const Real *r, V a) { return intrinsic1(r, "llvm.trunc", a); }
 V r_round(const Real *r, V a) { return intrinsic1(r, "llvm.roundeven", a); }
 
+V r_fence(const Real *r, V a) { return intrinsic1(r, "llvm.arithmetic.fence", a); }
+
+V r_min(const Real *r, V a, V b) { return intrinsic(r, "llvm.minimum", (V[]){a, b}, 2); }
+V r_max(const Real *r, V a, V b) { return intrinsic(r, "llvm.maximum", (V[]){a, b}, 2); }
+
 V r_copysign(const Real *r, V magnitude, V sign) {
     return intrinsic(r, "llvm.copysign", (V[]){magnitude, sign}, 2);
 }

@@ -95,6 +95,9 @@ V r_ceil(const Real *r, V a);
 V r_trunc(const Real *r, V a);
 V r_round(const Real *r, V a); // halves to even
 V r_copysign(const Real *r, V magnitude, V sign);
+V r_min(const Real *r, V a, V b); // NaN wins, -0 < 0
+V r_max(const Real *r, V a, V b);
+V r_fence(const Real *r, V a); // a itself, which the optimizer does not look through
 
 V r_to_bits(const Real *r, V a);
 V r_from_bits(const Real *r, V bits);

@@ -4,6 +4,8 @@
 // because LLVM would call a library. A number in the normal range of the small format is rounded by
 // adding just under half a unit to its bits; one below is added to the power of two whose unit in
 // the last place is the format's least number, so the float adder does the rounding.
+#include <string.h>
+
 #include "base/guard.h"
 #include "codegen/lower/math_functions.h"
 
@@ -74,7 +76,36 @@ static V pack_by_bits(const Real *r, SmallFormat f, V value) {
     return i_trunc(m, i_or(m, code, sign), f.width);
 }
 
+// The operand of `value` if it is made by the instruction `opcode`; NULL if not.
+static V operand_of(V value, LLVMOpcode opcode) {
+    bool made = value && LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == opcode;
+    return made ? LLVMGetOperand(value, 0) : NULL;
+}
+
+static V unfenced(V value) {
+    if (!value || !LLVMIsACallInst(value)) return NULL;
+    unsigned fence =
+        LLVMLookupIntrinsicID("llvm.arithmetic.fence", strlen("llvm.arithmetic.fence"));
+    bool fenced = LLVMGetIntrinsicID(LLVMGetCalledValue(value)) == fence;
+    return fenced ? LLVMGetOperand(value, 0) : NULL;
+}
+
+// What small_unpack made `value` from, so that packing a rounded value costs nothing; NULL if it is
+// not seen.
+static V unpacked_from(const MathContext *m, DType dtype, V value) {
+    V stored = NULL;
+    if (dtype == DT_f16) stored = operand_of(operand_of(unfenced(value), LLVMFPExt), LLVMBitCast);
+    if (dtype == DT_bf16) {
+        V shifted = operand_of(value, LLVMBitCast);
+        stored = operand_of(operand_of(shifted, LLVMShl), LLVMZExt);
+        if (stored && LLVMGetOperand(shifted, 1) != i_like(m, shifted, 16)) return NULL;
+    }
+    return stored && LLVMTypeOf(stored) == int_lanes(m, 16) ? stored : NULL;
+}
+
 V small_pack(const MathContext *m, DType dtype, V value) {
+    V before = unpacked_from(m, dtype, value);
+    if (before) return before;
     LLVMTypeRef native = native_type(m, dtype, MATH_AVX512BF16);
     Real r = real_of(m, DT_f32);
     if (!native) return pack_by_bits(&r, small_format(dtype), value);
@@ -103,11 +134,14 @@ static V unpack_by_bits(const Real *r, SmallFormat f, V stored) {
     return r_from_bits(r, i_or(m, value, sign));
 }
 
+// x86 has no arithmetic on halves, but LLVM narrows floor, comparisons and the like to them where
+// it sees the extension, and then runs them lane by lane; the fence keeps it from seeing.
 V small_unpack(const MathContext *m, DType dtype, V stored) {
     Real r = real_of(m, DT_f32);
     if (dtype == DT_bf16) return r_from_bits(&r, i_shl(m, i_zext(m, stored, 32), 16));
     LLVMTypeRef native = native_type(m, dtype, 0);
     if (!native) return unpack_by_bits(&r, small_format(dtype), stored);
     V narrow = LLVMBuildBitCast(m->builder, stored, lanes_of(m, native), "");
-    return LLVMBuildFPExt(m->builder, narrow, r.type, "");
+    V wide = LLVMBuildFPExt(m->builder, narrow, r.type, "");
+    return m->target == MATH_X86 ? r_fence(&r, wide) : wide;
 }
