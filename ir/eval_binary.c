@@ -11,8 +11,7 @@ typedef struct Operand {
     double x, b;
 } Operand;
 
-/* ---- the functions on doubles: exact or correctly rounded for f32; for f64 pow is long double
- * --------- */
+/* ---- the functions on doubles: right for f32; for f64 pow is in long double ------------- */
 
 /* The exact quotient rounded down: x - rem is a multiple of y. */
 static double floor_divide(double x, double y) {
@@ -49,8 +48,7 @@ static double apply(Op op, bool wide, double x, double y) {
     }
 }
 
-/* ---- deviations
- * ------------------------------------------------------------------------------------------ */
+/* ---- deviations -------------------------------------------------------------------------- */
 
 static double product_deviation(Operand p, Operand q) {
     if (isinf(p.x) || isinf(q.x)) {
@@ -121,16 +119,17 @@ static double deviation(Op op, bool wide, Operand p, Operand q) {
 }
 
 /* The rounded quotient may be an integer that the exact one only comes near: then floor of either
- * is a right answer of floordiv. */
+ * is a right answer of floordiv. Where quotients have no fraction bits left, one unit in the last
+ * place is allowed. */
 static double either_quotient(DType dtype, double x, double y) {
     DType compute = dtype_compute(dtype);
-    double rounded = floor(number_round(compute, x / y));
-    return eval_spread(number_round(compute, floor_divide(x, y)), number_round(compute, rounded));
+    double exact = number_round(compute, floor_divide(x, y));
+    double large = ldexp(1, (int)dtype_info(compute)->precision);
+    if (fabs(exact) >= large) return isinf(exact) ? 0 : number_ulp(compute, exact);
+    return eval_spread(exact, floor(number_round(compute, x / y)));
 }
 
-/* ---- binary
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- binary ------------------------------------------------------------------------------ */
 
 static void float_run(const Eval *ev, EvalValue *out, int64_t start, int64_t count) {
     Op op = ev->node->op;
@@ -193,9 +192,7 @@ bool eval_binary(Eval *ev, EvalValue *out) {
     return in_runs(ev, out, dtype_is_float(out->tensor.dtype) ? float_run : int_run);
 }
 
-/* ---- compare
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- compare ----------------------------------------------------------------------------- */
 
 static int64_t compare(Op op, double x, double y) {
     switch (op) {
@@ -235,9 +232,7 @@ bool eval_compare(Eval *ev, EvalValue *out) {
     return in_runs(ev, out, dtype_is_float(ev->args[0].tensor.dtype) ? compare_run : int_run);
 }
 
-/* ---- select
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- select ------------------------------------------------------------------------------ */
 
 /* With an uncertain condition either side may be taken. */
 static double select_bound(const Eval *ev, bool first, int64_t i) {

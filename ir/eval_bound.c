@@ -93,8 +93,7 @@ double eval_sum_deviation(const EvalOptions *options, DType accumulator, int64_t
     return bounds + relax * (4 + 2 * sqrt((double)count)) * epsilon * (terms + bounds);
 }
 
-/* ---- rounding
- * ------------------------------------------------------------------------------------ */
+/* ---- rounding ---------------------------------------------------------------------------- */
 
 /* Whether a number of this size rounds to infinity, in the direction of doubt. */
 static bool overflows(DType dtype, double magnitude) {

@@ -95,8 +95,7 @@ static double deviation(const Function *f, bool wide, double x, double b) {
     }
 }
 
-/* ---- unary
- * ---------------------------------------------------------------------------------------- */
+/* ---- unary ------------------------------------------------------------------------------- */
 
 static void float_run(const Eval *ev, EvalValue *out, int64_t start, int64_t count) {
     const EvalValue *x = &ev->args[0];
@@ -135,8 +134,7 @@ bool eval_unary(Eval *ev, EvalValue *out) {
     return true;
 }
 
-/* ---- cast
- * -------------------------------------------------------------------------------------------- */
+/* ---- cast -------------------------------------------------------------------------------- */
 
 static void cast_to_float(const Eval *ev, EvalValue *out, int64_t start, int64_t count) {
     const EvalValue *x = &ev->args[0];

@@ -22,7 +22,7 @@ static bool fail(const Case *c, const char *why) {
     return CHECK(!"a row of the table");
 }
 
-// ---- reading -----------------------------------------------------------------------------------
+// ---- reading --------------------------------------------------------------------------------
 
 // The part of *text up to `end`, which is taken off with it.
 static Str take(Str *text, char end) {
@@ -103,8 +103,7 @@ static void read_attrs(const Case *c, const OpInfo *info, Str text, Attr *out) {
     }
 }
 
-// ---- comparing
-// -----------------------------------------------------------------------------------
+// ---- comparing ------------------------------------------------------------------------------
 
 // A float's bits as integers in the order of the numbers.
 static int64_t rank_of(double value) {
@@ -136,8 +135,7 @@ static bool same_tensor(const Case *c, const EvalValue *got, const Tensor *want,
     return CHECK(true);
 }
 
-// ---- running
-// ----------------------------------------------------------------------------------------
+// ---- running --------------------------------------------------------------------------------
 
 enum { MOST_VALUES = 8 };
 
