@@ -104,9 +104,16 @@ const Dim *dim_of_atom(IrContext *ctx, const DimAtom *atom) {
     return poly_dim(ctx, &poly);
 }
 
+const DimAtom *dim_symbol_atom(IrContext *ctx, const DimSymbol *symbol) {
+    DimAtom key = {.kind = ATOM_symbol, .size = 1, .symbol = symbol};
+    key.lo = symbol->lo;
+    key.hi = symbol->hi;
+    return intern_atom(ctx, &key);
+}
+
 const Dim *dim_of_symbol(IrContext *ctx, const DimSymbol *symbol) {
-    DimAtom key = {.kind = ATOM_symbol, .symbol = symbol, .lo = symbol->lo, .hi = symbol->hi};
-    return dim_of_atom(ctx, intern_atom(ctx, &key));
+    if (symbol->lo == symbol->hi) return dim_const(ctx, symbol->lo);
+    return dim_of_atom(ctx, dim_symbol_atom(ctx, symbol));
 }
 
 static uint32_t depth_of(const Dim *dim) {
@@ -120,16 +127,27 @@ static uint32_t depth_of(const Dim *dim) {
     return depth;
 }
 
+static uint32_t size_of(const Dim *dim) {
+    uint32_t size = 0;
+    for (uint32_t i = 0; i < dim->term_count; i++) {
+        for (uint32_t k = 0; k < dim->terms[i].atom_count; k++)
+            size += dim->terms[i].atoms[k]->size;
+    }
+    return size;
+}
+
 static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* A quotient is monotone in its dividend; by a growing divisor it moves towards 0 (or -1). */
+/* A quotient is monotone in its dividend; by a growing divisor it moves towards 0 (or -1). The
+ * divisor is at least 1 wherever the quotient has a value. */
 static void set_atom_interval(DimAtom *atom) {
     const Dim *a = atom->a, *b = atom->b;
     if (atom->kind == ATOM_floordiv) {
-        atom->lo = floor_div(a->lo, a->lo < 0 ? b->lo : b->hi);
-        atom->hi = floor_div(a->hi, a->hi < 0 ? b->hi : b->lo);
+        int64_t least = b->lo < 1 ? 1 : b->lo;
+        atom->lo = floor_div(a->lo, a->lo < 0 ? least : b->hi);
+        atom->hi = floor_div(a->hi, a->hi < 0 ? b->hi : least);
     } else if (atom->kind == ATOM_min) {
         atom->lo = lesser(a->lo, b->lo);
         atom->hi = lesser(a->hi, b->hi);
@@ -143,7 +161,8 @@ const Dim *dim_opaque(IrContext *ctx, DimAtomKind kind, const Dim *a, const Dim 
     DimAtom key = {.kind = kind, .a = a, .b = b};
     uint32_t a_depth = depth_of(a), b_depth = depth_of(b);
     key.depth = 1 + (a_depth > b_depth ? a_depth : b_depth);
-    if (key.depth > DIM_MAX_DEPTH) return dim_overflow(ctx);
+    key.size = 1 + size_of(a) + size_of(b);
+    if (key.depth > DIM_MAX_DEPTH || key.size > DIM_MAX_SIZE) return dim_overflow(ctx);
     set_atom_interval(&key);
     return dim_of_atom(ctx, intern_atom(ctx, &key));
 }
@@ -272,13 +291,19 @@ static const DimTerm *copy_terms(Arena *arena, const Poly *poly) {
     return terms;
 }
 
+/* Remainders are not looked for in longer sums: substituted or read back as remainders, these could
+ * for a while have more terms than Dims may have. */
+enum { MAX_TERMS_WITH_MOD = 24 };
+
 /* False when the value may leave the range that Dims have. */
 static bool set_facts(IrContext *ctx, Dim *dim) {
+    if (size_of(dim) > DIM_MAX_SIZE) return false;
     Interval sum = sum_interval(dim);
     DimMod mod;
     dim->lo = -DIM_LIMIT;
     dim->hi = DIM_LIMIT;
-    if (dim->term_count > 1 && dim_find_mod(ctx, dim, &mod)) {
+    bool sought = dim->term_count > 1 && dim->term_count <= MAX_TERMS_WITH_MOD;
+    if (sought && dim_find_mod(ctx, dim, &mod)) {
         dim->mod = arena_copy(ctx->arena, &mod, sizeof mod);
         narrow_by_mod(&sum, &mod);
     }

@@ -12,8 +12,9 @@
  * interval and a known divisor, computed when it is built.
  *
  * Arithmetic is exact in int64; a result that may lie outside ±2^62, or one of absurd size (more
- * than DIM_MAX_TERMS terms, DIM_MAX_DEGREE factors, DIM_MAX_DEPTH nested atoms), becomes the one
- * overflow Dim, which every operation propagates and the verifier reports.
+ * than DIM_MAX_TERMS terms, DIM_MAX_DEGREE factors, DIM_MAX_DEPTH nested atoms, DIM_MAX_SIZE atoms
+ * when written out), becomes the one overflow Dim, which every operation propagates and the
+ * verifier reports.
  *
  * All functions take the IrContext that interns the result; not thread-safe within one context.
  */
@@ -25,7 +26,7 @@
 typedef struct IrContext IrContext;
 typedef struct Dim Dim;
 
-enum { DIM_MAX_TERMS = 64, DIM_MAX_DEGREE = 12, DIM_MAX_DEPTH = 24 };
+enum { DIM_MAX_TERMS = 64, DIM_MAX_DEGREE = 12, DIM_MAX_DEPTH = 24, DIM_MAX_SIZE = 4096 };
 
 typedef enum DimSymbolKind {
     SYMBOL_named, /* a model's dim: bound from the inputs' shapes at entry */
@@ -48,8 +49,9 @@ typedef struct DimAtom {
     DimAtomKind kind;
     uint32_t id;             /* dense in creation order */
     uint32_t depth;          /* 0 for symbols, else one more than the deepest atom of a and b */
+    uint32_t size;           /* atoms in its text, itself included */
     const DimSymbol *symbol; /* ATOM_symbol */
-    const Dim *a, *b;        /* the others; the divisor b of a floordiv is positive */
+    const Dim *a, *b;        /* the others; the divisor b of a floordiv is never negative */
     int64_t lo, hi;
 } DimAtom;
 
@@ -85,6 +87,7 @@ uint32_t dim_symbol_count(const IrContext *ctx);
 const DimSymbol *dim_symbol_at(const IrContext *ctx, uint32_t id);
 
 const Dim *dim_const(IrContext *ctx, int64_t value);
+/* A symbol with a single value is that constant. */
 const Dim *dim_of_symbol(IrContext *ctx, const DimSymbol *symbol);
 const Dim *dim_add(IrContext *ctx, const Dim *a, const Dim *b);
 const Dim *dim_sub(IrContext *ctx, const Dim *a, const Dim *b);
@@ -97,6 +100,10 @@ const Dim *dim_offset(IrContext *ctx, const Dim *a, int64_t addend);
 const Dim *dim_floordiv(IrContext *ctx, const Dim *a, const Dim *b);
 const Dim *dim_mod(IrContext *ctx, const Dim *a, const Dim *b);
 const Dim *dim_ceildiv(IrContext *ctx, const Dim *a, const Dim *b);
+/* The same for index expressions, where a divisor that is 0 means that no index exists and the
+ * value is never used: a divisor with the range [0, hi] counts as at least 1. */
+const Dim *dim_index_floordiv(IrContext *ctx, const Dim *a, const Dim *b);
+const Dim *dim_index_mod(IrContext *ctx, const Dim *a, const Dim *b);
 const Dim *dim_min(IrContext *ctx, const Dim *a, const Dim *b);
 const Dim *dim_max(IrContext *ctx, const Dim *a, const Dim *b);
 

@@ -33,6 +33,9 @@ void poly_add_product(Poly *poly, const Dim *a, const Dim *b, int64_t scale);
 void poly_add_constant(Poly *poly, int64_t addend);
 /* poly += scale · term; both counts within DIM_MAX_DEGREE. */
 void poly_add_term(Poly *poly, int64_t scale, const DimAtom *const *atoms, uint32_t count);
+/* The sum as an operand of the functions above; it refers to `poly` and `terms`, and has no
+ * interval. */
+Dim poly_view(const Poly *poly, DimTerm terms[DIM_MAX_TERMS]);
 /* The interned Dim of the sum. */
 const Dim *poly_dim(IrContext *ctx, const Poly *poly);
 
@@ -47,6 +50,7 @@ int dim_compare(const Dim *a, const Dim *b);
 const Dim *dim_overflow(IrContext *ctx);
 /* The opaque atom of two simplified Dims, as a Dim; the overflow Dim when it nests too deep. */
 const Dim *dim_opaque(IrContext *ctx, DimAtomKind kind, const Dim *a, const Dim *b);
+const DimAtom *dim_symbol_atom(IrContext *ctx, const DimSymbol *symbol);
 const Dim *dim_of_atom(IrContext *ctx, const DimAtom *atom);
 /* The atom of a Dim that is 1·atom + constant, else NULL. */
 const DimAtom *dim_lone_atom(const Dim *dim);
@@ -56,6 +60,9 @@ bool dim_has_kind(const Dim *dim, DimAtomKind kind); /* at its top, not inside a
  * occurs in higher powers. */
 bool dim_split_atom(IrContext *ctx, const Dim *dim, const DimAtom *atom,
                     const Dim **out_coefficient, const Dim **out_rest);
+
+/* The coefficient alone, also where the rest would overflow; the overflow Dim for higher powers. */
+const Dim *dim_coefficient(IrContext *ctx, const Dim *dim, const DimAtom *atom);
 
 /* a = quotient·b + rest by long division with the leading term of b (b not 0). No term of the rest
  * can be divided further. Constants: the rest's constant lies in [0, b) for a constant b. */

@@ -132,6 +132,17 @@ void poly_add_product(Poly *poly, const Dim *a, const Dim *b, int64_t scale) {
     for (uint32_t i = 0; i < a->term_count; i++) add_scaled(poly, &a->terms[i], b, scale);
 }
 
+Dim poly_view(const Poly *poly, DimTerm terms[DIM_MAX_TERMS]) {
+    for (uint32_t i = 0; i < poly->count; i++) {
+        const Monomial *term = &poly->terms[i];
+        terms[i] = (DimTerm){term->coefficient, term->count, term->atoms};
+    }
+    return (Dim){.overflow = poly->overflow,
+                 .constant = poly->constant,
+                 .term_count = poly->count,
+                 .terms = terms};
+}
+
 const Dim *dim_const(IrContext *ctx, int64_t value) {
     Poly poly;
     poly_init(&poly, NULL);
@@ -184,21 +195,33 @@ static uint32_t take_out(const DimTerm *term, const DimAtom *atom, const DimAtom
     return times_found;
 }
 
-bool dim_split_atom(IrContext *ctx, const Dim *dim, const DimAtom *atom,
-                    const Dim **out_coefficient, const Dim **out_rest) {
-    Poly coefficient, rest;
+/* The sum as coefficient·atom + rest, both still being built; false when the atom has a higher
+ * power. */
+static bool split(const Dim *dim, const DimAtom *atom, Poly *coefficient, Poly *rest) {
     const DimAtom *others[DIM_MAX_DEGREE];
-    poly_init(&coefficient, NULL);
-    poly_init(&rest, NULL);
-    rest.constant = dim->constant;
+    poly_init(coefficient, NULL);
+    poly_init(rest, NULL);
+    rest->constant = dim->constant;
     for (uint32_t i = 0; i < dim->term_count; i++) {
         const DimTerm *term = &dim->terms[i];
         uint32_t power = take_out(term, atom, others);
         if (power > 1) return false;
-        poly_add_term(power ? &coefficient : &rest, term->coefficient, others,
+        poly_add_term(power ? coefficient : rest, term->coefficient, others,
                       term->atom_count - power);
     }
+    return true;
+}
+
+bool dim_split_atom(IrContext *ctx, const Dim *dim, const DimAtom *atom,
+                    const Dim **out_coefficient, const Dim **out_rest) {
+    Poly coefficient, rest;
+    if (!split(dim, atom, &coefficient, &rest)) return false;
     *out_coefficient = poly_dim(ctx, &coefficient);
     *out_rest = poly_dim(ctx, &rest);
     return !(*out_coefficient)->overflow && !(*out_rest)->overflow;
+}
+
+const Dim *dim_coefficient(IrContext *ctx, const Dim *dim, const DimAtom *atom) {
+    Poly coefficient, rest;
+    return split(dim, atom, &coefficient, &rest) ? poly_dim(ctx, &coefficient) : dim_overflow(ctx);
 }

@@ -125,6 +125,7 @@ typedef struct Reader {
     Str rest;
     DimResolve *resolve;
     void *user;
+    bool index; /* an index expression: see dim_index_floordiv */
     int depth;
 } Reader;
 
@@ -239,15 +240,18 @@ static const Dim *read_sum(Reader *in) {
     return sum;
 }
 
-const Dim *dim_parse_names(IrContext *ctx, Str *text, DimResolve *resolve, void *user) {
-    Reader in = {ctx, *text, resolve, user, 0};
+static const Dim *read_all(Reader in, Str *text) {
     const Dim *dim = read_sum(&in);
     if (dim) *text = in.rest;
     return dim;
 }
 
+const Dim *dim_parse_names(IrContext *ctx, Str *text, DimResolve *resolve, void *user) {
+    return read_all((Reader){ctx, *text, resolve, user, true, 0}, text);
+}
+
 static const DimSymbol *find_named(void *user, Str name) { return dim_find_symbol(user, name); }
 
 const Dim *dim_parse(IrContext *ctx, Str *text) {
-    return dim_parse_names(ctx, text, find_named, ctx);
+    return read_all((Reader){ctx, *text, find_named, ctx, false, 0}, text);
 }

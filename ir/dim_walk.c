@@ -18,7 +18,7 @@ bool dim_mentions(const Dim *dim, const DimSymbol *symbol) {
 
 bool dim_split_affine(IrContext *ctx, const Dim *dim, const DimSymbol *symbol,
                       const Dim **out_coefficient, const Dim **out_rest) {
-    const DimAtom *atom = dim_of_symbol(ctx, symbol)->terms[0].atoms[0];
+    const DimAtom *atom = dim_symbol_atom(ctx, symbol);
     if (dim->overflow) return false;
     if (!dim_split_atom(ctx, dim, atom, out_coefficient, out_rest)) return false;
     return !dim_mentions(*out_coefficient, symbol) && !dim_mentions(*out_rest, symbol);
@@ -36,6 +36,11 @@ typedef struct Bindings {
 
 static const Dim *substitute(const Bindings *bindings, const Dim *dim);
 
+/* A divisor that might have been 0 stands in an index expression. */
+static const Dim *divide(IrContext *ctx, const Dim *old_b, const Dim *a, const Dim *b) {
+    return old_b->lo > 0 ? dim_floordiv(ctx, a, b) : dim_index_floordiv(ctx, a, b);
+}
+
 static const Dim *substitute_atom(const Bindings *bindings, const DimAtom *atom) {
     IrContext *ctx = bindings->ctx;
     if (atom->kind == ATOM_symbol) {
@@ -46,7 +51,7 @@ static const Dim *substitute_atom(const Bindings *bindings, const DimAtom *atom)
     }
     const Dim *a = substitute(bindings, atom->a), *b = substitute(bindings, atom->b);
     switch (atom->kind) {
-    case ATOM_floordiv: return dim_floordiv(ctx, a, b);
+    case ATOM_floordiv: return divide(ctx, atom->b, a, b);
     case ATOM_min: return dim_min(ctx, a, b);
     case ATOM_max: return dim_max(ctx, a, b);
     case ATOM_symbol: break;
@@ -68,7 +73,9 @@ static const Dim *substitute(const Bindings *bindings, const Dim *dim) {
     if (dim->overflow || !mentions_any(bindings, dim)) return dim;
     if (dim->mod) {
         const Dim *base = substitute(bindings, dim->mod->base);
-        const Dim *part = dim_mod(ctx, base, substitute(bindings, dim->mod->modulus));
+        const Dim *modulus = substitute(bindings, dim->mod->modulus);
+        const Dim *quotient = divide(ctx, dim->mod->modulus, base, modulus);
+        const Dim *part = dim_sub(ctx, base, dim_mul(ctx, modulus, quotient));
         part = dim_mul(ctx, part, substitute(bindings, dim->mod->factor));
         return dim_add(ctx, part, substitute(bindings, dim->mod->rest));
     }
