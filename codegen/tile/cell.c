@@ -88,7 +88,7 @@ int64_t cell_wrap(DType dtype, int64_t value) {
 /* Toward zero, saturated to the range of the dtype; NaN gives 0. */
 static int64_t truncate(DType to, double value) {
     const DTypeInfo *info = dtype_info(to);
-    int64_t least = dtype_is_signed(to) ? -(int64_t)(1ull << (info->bits - 1)) : 0;
+    int64_t least = dtype_is_signed(to) ? (int64_t)(UINT64_MAX << (info->bits - 1)) : 0;
     uint64_t most =
         (dtype_is_signed(to) ? (1ull << (info->bits - 1)) - 1 : UINT64_MAX >> (64 - info->bits));
     if (isnan(value)) return 0;

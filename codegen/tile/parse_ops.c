@@ -101,7 +101,7 @@ static bool parse_subscript(Parser *p, const TileType *shape, const Dim **out_su
     *out_subscript = dim_const(p->ctx, 0);
     if (parse_token(p)->kind == TOKEN_value) {
         if (!parse_value(p, out_at)) return false;
-        if (!parse_take(p, "+")) return true;
+        if (!parse_take(p, "+") && !parse_is(p, "-")) return true;
     }
     return parse_dim(p, shape, out_subscript);
 }

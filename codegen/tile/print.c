@@ -117,17 +117,27 @@ static void put_where(Printer *p, const TileInstr *instr) {
     put_guards(p, instr);
 }
 
-/* %x[%r, %4 + %c]: an index tile stands before the rest of its subscript. */
+/* %4, %4 + %c, %4 - 1: an index tile stands before the rest of its subscript. */
+static void put_indexed(Printer *p, TileId at, const Dim *subscript) {
+    Buf rest = {.arena = p->buf->arena};
+    put_value(p, at);
+    if (dim_equals_int(subscript, 0)) return;
+    tile_put_dim(&rest, subscript);
+    Str added = buf_str(&rest);
+    bool minus = added.data[0] == '-';
+    buf_print(p->buf, minus ? " - %.*s" : " + %.*s", (int)(added.size - minus), added.data + minus);
+}
+
 static void put_access(Printer *p, const TileInstr *instr) {
     put_view_name(p, instr->view);
     buf_char(p->buf, '[');
     for (uint32_t i = 0; i < p->program->views.data[instr->view].rank; i++) {
         bool indexed = instr->at && instr->at[i] != TILE_none;
         if (i > 0) text(p, ", ");
-        if (indexed) put_value(p, instr->at[i]);
-        if (indexed && dim_equals_int(instr->subscripts[i], 0)) continue;
-        if (indexed) text(p, " + ");
-        tile_put_dim(p->buf, instr->subscripts[i]);
+        if (indexed)
+            put_indexed(p, instr->at[i], instr->subscripts[i]);
+        else
+            tile_put_dim(p->buf, instr->subscripts[i]);
     }
     buf_char(p->buf, ']');
 }
@@ -333,6 +343,7 @@ static int compare_symbols(const void *a, const void *b) {
 static void put_symbols(Printer *p) {
     SymbolList list = {.arena = p->buf->arena};
     tile_visit_dims(p->program, collect_dim, &list);
+    if (list.symbols.count == 0) return;
     qsort(list.symbols.data, list.symbols.count, sizeof *list.symbols.data, compare_symbols);
     for (size_t i = 0; i < list.symbols.count; i++) {
         const DimSymbol *symbol = list.symbols.data[i];

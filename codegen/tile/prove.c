@@ -34,14 +34,39 @@ static bool replace_quotient(Prover *prover, const Dim *dim, const DimTerm *term
 
 /* ---- search ---- */
 
+static bool same_atoms(const DimTerm *a, const DimTerm *b) {
+    if (a->atom_count != b->atom_count) return false;
+    for (uint32_t i = 0; i < a->atom_count; i++) {
+        if (a->atoms[i] != b->atoms[i]) return false;
+    }
+    return true;
+}
+
+/* How often the fact can be taken away for the sake of a term that both hold; 0: it does not help.
+ */
+static int64_t multiple(const Dim *dim, const Dim *fact) {
+    int64_t most = 0;
+    for (uint32_t i = 0; i < dim->term_count; i++) {
+        for (uint32_t k = 0; k < fact->term_count; k++) {
+            if (!same_atoms(&dim->terms[i], &fact->terms[k])) continue;
+            int64_t ratio = dim->terms[i].coefficient / fact->terms[k].coefficient;
+            if (ratio > most) most = ratio;
+        }
+    }
+    return most;
+}
+
 /* Whether at most `steps` weakenings lead to something that is seen to be >= 0. */
 static bool search(Prover *prover, const Dim *dim, int steps) {
+    IrContext *ctx = prover->ctx;
     if (dim_is_overflow(dim)) return false;
-    if (dim_proves_le(prover->ctx, dim_const(prover->ctx, 0), dim)) return true;
+    if (dim_proves_le(ctx, dim_const(ctx, 0), dim)) return true;
     if (steps == 0 || prover->fuel == 0 || dim->hi < 0) return false;
     prover->fuel--;
     for (size_t i = prover->facts.count; i-- > 0;) {
-        if (search(prover, dim_sub(prover->ctx, dim, prover->facts.data[i]), steps - 1))
+        const Dim *fact = prover->facts.data[i];
+        int64_t times = multiple(dim, fact);
+        if (times > 0 && search(prover, dim_sub(ctx, dim, dim_scale(ctx, fact, times)), steps - 1))
             return true;
     }
     for (uint32_t i = 0; i < dim->term_count; i++) {

@@ -1,9 +1,9 @@
 /* Proofs that a Dim is never negative, from ranges, limits and facts that hold where it is used.
  *
  * dim_proves_le (ir/dim.h) knows ranges and limits. What guards and loops add is used by a search:
- * a step takes a fact f >= 0 away from the Dim, or replaces a quotient a // d by what bounds it, so
- * that facts about a apply; after each step dim_proves_le is asked. Depth grows up to a limit and
- * fuel is fixed, so an answer always comes.
+ * a step takes a multiple of a fact f >= 0 away from the Dim, or replaces a quotient a // d by what
+ * bounds it, so that facts about a apply; after each step dim_proves_le is asked. Depth grows up to
+ * a limit and fuel is fixed, so an answer always comes.
  */
 #ifndef TCC_CODEGEN_TILE_PROVE_H
 #define TCC_CODEGEN_TILE_PROVE_H

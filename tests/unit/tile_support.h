@@ -43,17 +43,29 @@ static inline TileProgram *tile_try(TileTest *t, const char *text) {
     return tile_parse(t->ctx, t->arena, t->diags, file);
 }
 
-static inline TileProgram *tile_read(TileTest *t, const char *text) {
-    TileProgram *program = tile_try(t, text);
-    if (!program) printf("    %u:%u: %s [%s]\n", t->loc.line, t->loc.column, t->text, t->id);
-    CHECK(program != NULL);
-    return program;
-}
-
 static inline const char *tile_text(TileTest *t, const TileProgram *program) {
     Buf buf = {.arena = t->arena};
     tile_print(&buf, program);
     return buf.data;
+}
+
+// What is printed reads back, in another context, and prints the same.
+static inline void tile_check_round_trip(TileTest *t, const TileProgram *program) {
+    TileTest other;
+    tile_open(&other);
+    const char *text = tile_text(t, program);
+    TileProgram *again = tile_try(&other, text);
+    CHECK_STR(other.text, "");
+    if (CHECK(again != NULL)) CHECK_STR(tile_text(&other, again), text);
+    tile_close(&other);
+}
+
+// A program that must be sound.
+static inline TileProgram *tile_read(TileTest *t, const char *text) {
+    TileProgram *program = tile_try(t, text);
+    if (!program) printf("    %u:%u: %s [%s]\n", t->loc.line, t->loc.column, t->text, t->id);
+    if (CHECK(program != NULL)) tile_check_round_trip(t, program);
+    return program;
 }
 
 // Values of the model's dims: {"N", 100}, …, {NULL}.
