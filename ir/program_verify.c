@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* ---- sizes
- * ----------------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static bool monotone(const Dim *dim);
 
@@ -54,8 +53,7 @@ int64_t program_bytes(const Program *program, const Type *type, uint32_t bucket)
     return bytes;
 }
 
-/* ---- in place
- * ------------------------------------------------------------------------------------------ */
+/* ---- in place -------------------------------------------------------------------------------- */
 
 static bool same_dims(const Type *a, const Type *b) {
     return a->rank == b->rank && !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims);
@@ -91,8 +89,7 @@ bool program_in_place(const Kernel *kernel, uint32_t input) {
     return good;
 }
 
-/* ---- the verifier
- * --------------------------------------------------------------------------------------- */
+/* ---- the verifier ---------------------------------------------------------------------------- */
 
 typedef struct Verify {
     const Program *program;
@@ -180,8 +177,7 @@ static bool verify_outputs(Verify *v, const bool *written) {
     return true;
 }
 
-/* ---- the plan of the arena
- * -------------------------------------------------------------------------------- */
+/* ---- the plan of the arena ------------------------------------------------------------------- */
 
 /* Whether b is the result that the last launch of a writes over it. */
 static bool replaces(const Program *program, uint32_t a, uint32_t b) {

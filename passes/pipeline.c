@@ -100,14 +100,16 @@ static const char *fact_fault(uint32_t missing) {
 
 const char *pipeline_fault(const Pipeline *pipeline, uint32_t facts, Arena *arena) {
     for (uint32_t i = 0; i < pipeline->count; i++) {
+        const char *fault = order_fault(pipeline, i, arena);
+        if (fault) return fault;
+    }
+    for (uint32_t i = 0; i < pipeline->count; i++) {
         const PassInfo *info = pass_info(pipeline->items[i]);
         uint32_t missing = info->needs & ~facts;
         if (missing) {
             return str_format(arena, "%s is not possible here: %s", info->name, fact_fault(missing))
                 .data;
         }
-        const char *fault = order_fault(pipeline, i, arena);
-        if (fault) return fault;
         if (!info->run && i + 1 < pipeline->count) {
             return str_format(arena, "%s makes the program, so nothing can follow it", info->name)
                 .data;
@@ -117,8 +119,7 @@ const char *pipeline_fault(const Pipeline *pipeline, uint32_t facts, Arena *aren
     return NULL;
 }
 
-/* ---- facts of a graph
- * ---------------------------------------------------------------------------- */
+/* ---- facts of a graph ------------------------------------------------------------------------ */
 
 static bool stands_in_fused(const Node *node) {
     OpClass class = op_info(node->op)->class;

@@ -43,8 +43,7 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ---- texts
- * ---------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static Str graph_text(Arena *arena, const Graph *graph) {
     Graph *models[] = {(Graph *)graph};
@@ -92,8 +91,7 @@ static void check_text(const PassContext *ctx, const Graph *graph) {
     }
 }
 
-/* ---- dumps
- * ---------------------------------------------------------------------------------------- */
+/* ---- dumps ----------------------------------------------------------------------------------- */
 
 static bool has_letter(Str letters, char letter) {
     for (size_t i = 0; i < letters.size; i++) {
@@ -137,8 +135,7 @@ static bool dump(const Run *run, const PassInfo *info, Str text) {
     return true;
 }
 
-/* ---- one pass
- * --------------------------------------------------------------------------------------- */
+/* ---- one pass -------------------------------------------------------------------------------- */
 
 static void check_graph(const PassContext *ctx, const PassInfo *info, const Graph *graph) {
     const char *fault = graph_verify(graph, ctx->scratch);
@@ -201,8 +198,7 @@ static Program *run_program_pass(Run *run, const PassInfo *info, Arena *arena) {
     return dump(run, info, buf_str(&buf)) ? program : NULL;
 }
 
-/* ---- the pipeline
- * ------------------------------------------------------------------------------------- */
+/* ---- the pipeline ---------------------------------------------------------------------------- */
 
 static uint32_t count_graph_passes(const Pipeline *pipeline) {
     uint32_t count = pipeline->count;

@@ -82,9 +82,7 @@ NodeId decompose_loop(Rewrite *r, NodeId id) {
     return give_results(r, id, values);
 }
 
-/* ---- scan
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- scan ------------------------------------------------------------------------------------ */
 
 /* x[step] of a sequence, without axis 0. */
 static NodeId pick_step(Graph *g, NodeId x, int64_t step) {

@@ -34,8 +34,7 @@ static NodeId reshape_to(Graph *g, NodeId x, const Type *type) {
     return build_reshape(g, x, type->dims, type->rank);
 }
 
-/* ---- reductions
- * -------------------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------------ */
 
 typedef enum Extent { EXTENT_zero, EXTENT_one, EXTENT_more } Extent;
 
@@ -103,8 +102,7 @@ static NodeId decompose_argreduce(Rewrite *r, NodeId id) {
     return trivial && pass_allows(r->ctx) ? decompose_zeros(r->to, node->type) : NODE_none;
 }
 
-/* ---- contractions and convolutions
- * -------------------------------------------------------------------- */
+/* ---- contractions and convolutions ----------------------------------------------------------- */
 
 static bool has_label(const IntList *list, int64_t label) {
     for (uint32_t i = 0; i < list->count; i++) {
@@ -185,8 +183,7 @@ static NodeId decompose_window(Rewrite *r, NodeId id) {
     return node->op == OP_window_sum ? sum_of_one(r->to, x) : x;
 }
 
-/* ---- the pass
- * --------------------------------------------------------------------------------------------- */
+/* ---- the pass -------------------------------------------------------------------------------- */
 
 static NodeId decompose_node(Rewrite *r, NodeId id) {
     const Node *node = graph_node(r->from, id);

@@ -19,8 +19,7 @@ static NodeId operand_of(const Fold *f, NodeId id, Op op) {
 
 static bool is_commutative(Op op) { return op_info(op)->flags & FLAG_commutative; }
 
-/* ---- all binary ops
- * ------------------------------------------------------------------------------------ */
+/* ---- all binary ops -------------------------------------------------------------------------- */
 
 /* c ∘ x = x ∘ c */
 NodeId fold_commute(Fold *f, NodeId id) {
@@ -55,8 +54,7 @@ NodeId fold_reassociate(Fold *f, NodeId id) {
     return build_binary(f->g, node->op, x, fold_binary(f, node->op, c, d));
 }
 
-/* ---- unary ops
- * --------------------------------------------------------------------------------------------- */
+/* ---- unary ops ------------------------------------------------------------------------------- */
 
 /* -(-x) = x */
 NodeId fold_neg_neg(Fold *f, NodeId id) { return operand_of(f, fold_arg(f, id, 0), OP_neg); }
@@ -86,10 +84,12 @@ NodeId fold_not_compare(Fold *f, NodeId id) {
     return exact ? build_binary(f->g, other, x, y) : NODE_none;
 }
 
-/* ||x|| = |x| and |-x| = |x|, the least integer included: it is its own negation */
+/* ||x|| = |x|, and |-x| = |x| unless negation wraps to a positive number */
 NodeId fold_abs_sign(Fold *f, NodeId id) {
     NodeId x = fold_arg(f, id, 0), inner = operand_of(f, x, OP_neg);
-    if (inner != NODE_none) return build_unary(f->g, OP_abs, inner);
+    if (inner != NODE_none && dtype_info(type_of(f, x)->dtype)->class != DTYPE_UNSIGNED) {
+        return build_unary(f->g, OP_abs, inner);
+    }
     return fold_is(f, x, OP_abs) ? x : NODE_none;
 }
 
@@ -117,9 +117,7 @@ NodeId fold_ceil_integral(Fold *f, NodeId id) { return integral(f, id); }
 NodeId fold_trunc_integral(Fold *f, NodeId id) { return integral(f, id); }
 NodeId fold_round_integral(Fold *f, NodeId id) { return integral(f, id); }
 
-/* ---- sums
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 /* The first operand when the second is exactly `number`. */
 static NodeId without(const Fold *f, NodeId id, double number) {
@@ -160,9 +158,7 @@ NodeId fold_sub_self(Fold *f, NodeId id) {
     return same ? fill(f, id, 0) : NODE_none;
 }
 
-/* ---- products
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- products -------------------------------------------------------------------------------- */
 
 /* x · 1 = x */
 NodeId fold_mul_one(Fold *f, NodeId id) { return without(f, id, 1); }
@@ -213,9 +209,7 @@ NodeId fold_pow_small(Fold *f, NodeId id) {
     return inverse ? build_binary(f->g, OP_div, fill(f, id, 1), x) : NODE_none;
 }
 
-/* ---- min, max, bits
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- min, max, bits -------------------------------------------------------------------------- */
 
 static NodeId self(const Fold *f, NodeId id) {
     return fold_arg(f, id, 0) == fold_arg(f, id, 1) ? fold_arg(f, id, 0) : NODE_none;
@@ -270,9 +264,7 @@ NodeId fold_xor_self(Fold *f, NodeId id) {
     return without(f, id, 0.0);
 }
 
-/* ---- select
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- select ---------------------------------------------------------------------------------- */
 
 /* c ? x : x = x */
 NodeId fold_select_known(Fold *f, NodeId id) {
@@ -288,9 +280,7 @@ NodeId fold_select_not(Fold *f, NodeId id) {
     return build_select(f->g, c, fold_arg(f, id, 2), fold_arg(f, id, 1));
 }
 
-/* ---- cast
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- cast ------------------------------------------------------------------------------------ */
 
 static bool is_user_cast(const Node *node) { return node_attr(node, "user").i != 0; }
 

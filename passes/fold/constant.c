@@ -63,8 +63,7 @@ bool fold_value(const Fold *f, NodeId id, int64_t limit, Tensor *out_value) {
     return evaluate(f, id, &arg, out_value, &error);
 }
 
-/* ---- one number everywhere
- * ----------------------------------------------------------------------------- */
+/* ---- one number everywhere ------------------------------------------------------------------- */
 
 /* Whether all elements have the same bits; packed ones are not looked at. */
 static bool is_uniform(const Tensor *value) {
@@ -125,8 +124,7 @@ NodeId fold_param_splat(Fold *f, NodeId id) {
     return splat(f, fold_node(f, id)->type, scalar_of(f, &value));
 }
 
-/* ---- nodes of constants
- * ------------------------------------------------------------------------------------ */
+/* ---- nodes of constants ---------------------------------------------------------------------- */
 
 /* Elements of the tensors in memory that the operands are made of. */
 static int64_t stored_elements(const Fold *f, const Node *node) {

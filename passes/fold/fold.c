@@ -50,8 +50,7 @@ NodeId fold_binary(Fold *f, Op op, NodeId x, NodeId y) {
     return fold_simplify(f, build_binary(f->g, op, x, y));
 }
 
-/* ---- the walk
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 /* A node that stands for several old ones, or for one that is used several times, is shared. */
 static void note_uses(Fold *f, NodeId id, uint32_t uses) {

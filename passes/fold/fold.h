@@ -44,8 +44,7 @@ static inline bool fold_is(const Fold *f, NodeId id, Op op) {
     return graph_node(f->g, id)->op == op;
 }
 
-/* ---- constants (constant.c)
- * -------------------------------------------------------------------------- */
+/* ---- constants (constant.c) ------------------------------------------------------------------ */
 
 /* Whether the node's value is known: a constant, a parameter with a value, iota, or a broadcast of
  * one. */

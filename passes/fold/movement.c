@@ -34,8 +34,7 @@ static bool is_identity(const IntList *list) {
     return i == list->count;
 }
 
-/* ---- broadcasts and elementwise ops
- * ------------------------------------------------------------------------ */
+/* ---- broadcasts and elementwise ops ---------------------------------------------------------- */
 
 static NodeId wide(Fold *f, NodeId x, const Type *dims, const int64_t *axes) {
     return build_broadcast(f->g, x, dims->dims, dims->rank, axes);
@@ -89,8 +88,7 @@ NodeId fold_binary_broadcast(Fold *f, NodeId id) {
     return wide_like(f, fold_binary(f, node->op, x, y), like);
 }
 
-/* ---- the same number everywhere
- * ------------------------------------------------------------------------------ */
+/* ---- the same number everywhere -------------------------------------------------------------- */
 
 static NodeId moved_splat(Fold *f, NodeId id) {
     NodeId scalar = splat_scalar(f, fold_arg(f, id, 0));
@@ -104,9 +102,7 @@ NodeId fold_permute_splat(Fold *f, NodeId id) { return moved_splat(f, id); }
 NodeId fold_slice_splat(Fold *f, NodeId id) { return moved_splat(f, id); }
 NodeId fold_reverse_splat(Fold *f, NodeId id) { return moved_splat(f, id); }
 
-/* ---- reshape
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- reshape --------------------------------------------------------------------------------- */
 
 static NodeId itself_if_same(const Fold *f, NodeId id) {
     NodeId x = fold_arg(f, id, 0);
@@ -124,9 +120,7 @@ NodeId fold_reshape_reshape(Fold *f, NodeId id) {
     return build_reshape(f->g, fold_arg(f, inner, 0), type->dims, type->rank);
 }
 
-/* ---- permute
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- permute --------------------------------------------------------------------------------- */
 
 NodeId fold_permute_same(Fold *f, NodeId id) {
     return is_identity(ints_of(f, id, "perm")) ? fold_arg(f, id, 0) : NODE_none;
@@ -162,9 +156,7 @@ NodeId fold_permute_broadcast(Fold *f, NodeId id) {
     return wide(f, x, type_of(f, id), places);
 }
 
-/* ---- broadcast
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- broadcast ------------------------------------------------------------------------------- */
 
 NodeId fold_broadcast_same(Fold *f, NodeId id) { return itself_if_same(f, id); }
 
@@ -194,9 +186,7 @@ NodeId fold_broadcast_broadcast(Fold *f, NodeId id) {
     return wide(f, fold_arg(f, inner, 0), type_of(f, id), axes);
 }
 
-/* ---- slice
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- slice ----------------------------------------------------------------------------------- */
 
 NodeId fold_slice_all(Fold *f, NodeId id) {
     const IntList *step = ints_of(f, id, "step");
@@ -266,9 +256,7 @@ NodeId fold_slice_concat(Fold *f, NodeId id) {
     return NODE_none;
 }
 
-/* ---- reverse
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- reverse --------------------------------------------------------------------------------- */
 
 static NodeId build_reverse(Fold *f, NodeId x, const int64_t *axes, uint32_t count) {
     if (!count) return x;
@@ -302,34 +290,35 @@ NodeId fold_reverse_reverse(Fold *f, NodeId id) {
     return build_reverse(f, fold_arg(f, inner, 0), axes, count);
 }
 
-/* ---- concat and pad
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- concat and pad -------------------------------------------------------------------------- */
 
 typedef VEC(NodeId) Parts;
 
-/* The operands with those of inner concats in place of them, without empty ones. */
-static void collect_parts(Fold *f, NodeId id, int64_t axis, Parts *parts) {
+/* The operands with those of inner concats in place of them, without empty ones; whether there were
+ * any. */
+static bool collect_parts(Fold *f, NodeId id, int64_t axis, Parts *parts) {
+    bool changed = false;
     for (uint32_t k = 0; k < fold_node(f, id)->arg_count; k++) {
         NodeId part = fold_arg(f, id, k);
+        bool empty = is_zero(type_of(f, part)->dims[axis]);
         bool nested =
             fold_is(f, part, OP_concat) && node_attr(fold_node(f, part), "axis").i == axis;
-        if (nested) {
+        if (nested)
             collect_parts(f, part, axis, parts);
-        } else if (!is_zero(type_of(f, part)->dims[axis])) {
+        else if (!empty)
             vec_push(f->ctx->scratch, parts, part);
-        }
+        changed |= empty || nested;
     }
+    return changed;
 }
 
 NodeId fold_concat_parts(Fold *f, NodeId id) {
     const Node *node = fold_node(f, id);
     Parts parts = {0};
-    collect_parts(f, id, node_attr(node, "axis").i, &parts);
+    bool changed = collect_parts(f, id, node_attr(node, "axis").i, &parts);
     if (parts.count == 1) return parts.data[0];
-    bool same = parts.count == node->arg_count || !parts.count;
-    return same ? NODE_none
-                : build_op(f->g, OP_concat, parts.data, (uint32_t)parts.count, node->attrs);
+    if (!changed || !parts.count) return NODE_none;
+    return build_op(f->g, OP_concat, parts.data, (uint32_t)parts.count, node->attrs);
 }
 
 static bool all_zero(const DimList *dims) {
@@ -357,9 +346,7 @@ NodeId fold_pad_pad(Fold *f, NodeId id) {
     return build_pad(f->g, fold_arg(f, inner, 0), value, lo, hi);
 }
 
-/* ---- contract
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- contract -------------------------------------------------------------------------------- */
 
 /* Axis i of the permuted operand is axis perm[i] of the operand itself, which takes its label. */
 NodeId fold_contract_permute(Fold *f, NodeId id) {

@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- which dims occur
- * --------------------------------------------------------------------------------- */
+/* ---- which dims occur ------------------------------------------------------------------------ */
 
 static void mark_dim(const Dim *dim, bool *used);
 
@@ -64,8 +63,7 @@ static void find_dims(Program *program, Arena *scratch) {
     }
 }
 
-/* ---- buckets
- * ------------------------------------------------------------------------------------------- */
+/* ---- buckets --------------------------------------------------------------------------------- */
 
 /* The upper end of part `part` of the symbol's range in PROGRAM_MAX_BUCKETS geometric parts. */
 static int64_t part_end(const DimSymbol *symbol, uint32_t part) {

@@ -29,8 +29,7 @@ typedef struct Maker {
     VEC(uint64_t) hashes;    /* of the kernels' regions */
 } Maker;
 
-/* ---- buffers
- * --------------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 static uint32_t add_buffer(Maker *m, BufferKind kind, uint32_t index, const Type *type) {
     Buffer buffer = {.kind = kind, .index = index, .type = type};
@@ -93,8 +92,7 @@ static uint32_t buffer_of(const Maker *m, NodeId id) {
     return m->node_buffers[node->args[0]][node->attrs[0].i];
 }
 
-/* ---- kernels
- * ------------------------------------------------------------------------------------------ */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 static char identifier_char(char c) {
     bool good = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -169,8 +167,7 @@ static void launch_kernel(Maker *m, NodeId id) {
                node->origin);
 }
 
-/* ---- outputs that are copies
- * ----------------------------------------------------------------------------- */
+/* ---- outputs that are copies ----------------------------------------------------------------- */
 
 static Kernel copy_kernel(const Maker *m, const Type *type) {
     IrContext *ctx = m->program->ctx;
@@ -205,8 +202,7 @@ static void add_outputs(Maker *m) {
     m->program->output_buffers = outputs;
 }
 
-/* ---- the program without its plan
- * --------------------------------------------------------------------------- */
+/* ---- the program without its plan ------------------------------------------------------------ */
 
 static void add_node(Maker *m, NodeId id) {
     const Node *node = graph_node(m->graph, id);
@@ -237,8 +233,7 @@ static void add_nodes(Maker *m) {
     if (!diags_error_count(m->ctx->diags)) add_outputs(m);
 }
 
-/* ---- lifetimes and in-place pairs
- * ------------------------------------------------------------------------------ */
+/* ---- lifetimes and in-place pairs ------------------------------------------------------------ */
 
 static void find_lifetimes(Program *program) {
     for (size_t i = 0; i < program->buffers.count; i++) {
@@ -284,9 +279,7 @@ static uint32_t *find_places(const Program *program, Arena *scratch) {
     return place;
 }
 
-/* ---- offsets
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- offsets --------------------------------------------------------------------------------- */
 
 static int64_t aligned(int64_t bytes) {
     return (bytes + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT * BUFFER_ALIGNMENT;
