@@ -23,7 +23,7 @@ typedef enum AstKind {
     AST_member,   /* a.text */
     AST_index,    /* a[list] */
     AST_slice,    /* a:b:c within an index, each may be NULL */
-    AST_call,     /* a(list) as text; text.data is NULL without `as` */
+    AST_call,     /* a(list) as b, a string; b is NULL without `as` */
     AST_argument, /* text = a, within a call */
     /* statements */
     AST_assign,   /* list = more */

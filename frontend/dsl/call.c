@@ -38,7 +38,7 @@ const Argument *arguments_find(Sema *s, Arguments *arguments, uint32_t position,
             *out_good = false;
         }
         item->taken = true;
-        found = item;
+        found = found ? found : item;
     }
     if (found) found->taken = true;
     return found;
@@ -63,27 +63,42 @@ bool arguments_all_taken(Sema *s, const Arguments *arguments, Str function, uint
 
 static Loc call_loc(const Arguments *arguments) { return arguments->call->loc; }
 
+/* What is wrong with the arguments is said in the frame of the caller, which gave them. */
+static const Argument *given_argument(Sema *s, Arguments *arguments, const Ast *parameter,
+                                      uint32_t position, bool *out_good) {
+    Frame *own = s->frame;
+    s->frame = own->caller;
+    const Argument *given = arguments_find(s, arguments, position, parameter->text, out_good);
+    if (*out_good && !given && !parameter->b) {
+        *out_good = false;
+        bool said = sema_error(s, call_loc(arguments), MSG_MISSING_ARGUMENT,
+                               STR_ARG(own->function->text), STR_ARG(parameter->text));
+        if (said && !own->library) diag_note(s->diags, parameter->loc, MSG_NOTE_DECLARED);
+    }
+    s->frame = own;
+    return given;
+}
+
+/* The value as the type that the parameter is written with. */
+static Value typed_argument(Sema *s, const Argument *given, const Ast *parameter, Value value) {
+    const Type *type = eval_type(s, parameter->a);
+    if (!type) return value_error();
+    Frame *own = s->frame;
+    if (given) s->frame = own->caller;
+    Loc loc = given ? given->loc : parameter->loc;
+    value = value_node(convert_to_type(s, loc, &value, type, parameter->loc, parameter->text));
+    s->frame = own;
+    return value;
+}
+
 /* Binds one parameter in the new frame; its default may use the parameters before it. */
 static bool bind_parameter(Sema *s, Arguments *arguments, const Ast *parameter, uint32_t position) {
     bool good = true;
-    const Argument *given = arguments_find(s, arguments, position, parameter->text, &good);
+    const Argument *given = given_argument(s, arguments, parameter, position, &good);
     if (!good) return false;
-    if (!given && !parameter->b) {
-        Loc loc = call_loc(arguments);
-        if (sema_error(s, loc, MSG_MISSING_ARGUMENT, STR_ARG(s->frame->function->text),
-                       STR_ARG(parameter->text)) &&
-            !s->frame->library) {
-            diag_note(s->diags, parameter->loc, MSG_NOTE_DECLARED);
-        }
-        return false;
-    }
     Value value = given ? given->value : eval(s, parameter->b);
-    if (parameter->a && value.kind != VALUE_error && value.kind != VALUE_none) {
-        const Type *type = eval_type(s, parameter->a);
-        Loc loc = given ? given->loc : parameter->loc;
-        if (!type) return false;
-        value = value_node(convert_to_type(s, loc, &value, type, parameter->loc, parameter->text));
-    }
+    bool typed = parameter->a && value.kind != VALUE_error && value.kind != VALUE_none;
+    if (typed) value = typed_argument(s, given, parameter, value);
     scope_set(s, parameter->text, value);
     return value.kind != VALUE_error;
 }
@@ -98,7 +113,11 @@ static bool bind_parameters(Sema *s, Arguments *arguments, const Ast *function) 
         }
         good &= bind_parameter(s, arguments, at, position++);
     }
-    return arguments_all_taken(s, arguments, function->text, function->list.count) && good;
+    Frame *own = s->frame;
+    s->frame = own->caller;
+    good &= arguments_all_taken(s, arguments, function->text, function->list.count);
+    s->frame = own;
+    return good;
 }
 
 /* What the results depend on when no parameter is declared: the function and its arguments. */
@@ -138,10 +157,10 @@ static Value run_body(Sema *s, Symbol *symbol, const Ast *call) {
 static bool scope_prefix(Sema *s, const Ast *call, Str *out_prefix) {
     Str scope;
     *out_prefix = s->frame->prefix;
-    if (!call->text.data) return true;
-    if (!eval_interpolated(s, call->loc, call->text, &scope)) return false;
+    if (!call->b) return true;
+    if (!eval_interpolated(s, call->b->loc, call->b->text, &scope)) return false;
     if (!scope.size) {
-        sema_error(s, call->loc, MSG_EMPTY_SCOPE);
+        sema_error(s, call->b->loc, MSG_EMPTY_SCOPE);
         return false;
     }
     if (out_prefix->size) {
@@ -218,7 +237,7 @@ static Value refuse_call(Sema *s, const Ast *callee) {
 
 /* A scope without parameters to name would be silently without effect. */
 static Value refuse_scope(Sema *s, const Ast *call) {
-    sema_error(s, call->loc, MSG_SCOPE_UNUSED, STR_ARG(call->a->text));
+    sema_error(s, call->b->loc, MSG_SCOPE_UNUSED, STR_ARG(call->a->text));
     return value_error();
 }
 
@@ -240,5 +259,5 @@ Value eval_call(Sema *s, const Ast *ast) {
     }
     if (!good) return value_error();
     if (symbol) return call_function(s, symbol, &arguments);
-    return ast->text.data ? refuse_scope(s, ast) : builtin_call(s, builtin, &arguments);
+    return ast->b ? refuse_scope(s, ast) : builtin_call(s, builtin, &arguments);
 }

@@ -17,8 +17,7 @@ Loc sema_user_loc(const Sema *s, Loc loc) {
 bool sema_may_report(Sema *s, Loc loc) {
     if (s->stopped) return false;
     Loc user = sema_user_loc(s, loc);
-    Str key = str_format(s->arena, "%u:%u:%u %u:%u:%u", loc.file, loc.line, loc.column, user.file,
-                         user.line, user.column);
+    Str key = str_format(s->arena, "%u:%u:%u", user.file, user.line, user.column);
     return map_set(&s->reported, key, s) == NULL;
 }
 

@@ -85,19 +85,29 @@ static bool is_late_brace(const Parse *parse, size_t at) {
     return tokens[at].kind == '{' && at && tokens[at - 1].kind == SEP && parse->failed_at == at;
 }
 
+/* The end of a line is right behind what stands on it, comments aside. */
+static Loc place_of(const Parse *parse, size_t at) {
+    const Token *token = &parse->tokens.data[at];
+    bool end = !token->kind || (token->kind == SEP && *token->text.data == '\n');
+    if (!end || !at || token[-1].kind == SEP) return token->loc;
+    Loc before = token[-1].loc;
+    return (Loc){before.file, before.line, before.column + before.width, 1};
+}
+
 void report_syntax(Parse *parse, const char *const *expected, int count) {
     size_t at = parse->at - 1;
     bool quiet = is_explained(parse, at) || is_late_brace(parse, at) || parse->limited;
     parse->failed_at = parse->at;
     if (quiet && diags_error_count(parse->diags)) return;
     const Token *token = &parse->tokens.data[at];
+    Loc loc = place_of(parse, at);
     Buf wanted = {.arena = parse->arena}, found = {.arena = parse->arena};
     put_expected(&wanted, expected, (size_t)count);
     put_token(&found, token);
     if (wanted.size)
-        diag_error(parse->diags, token->loc, MSG_SYNTAX_EXPECTED, wanted.data, found.data);
+        diag_error(parse->diags, loc, MSG_SYNTAX_EXPECTED, wanted.data, found.data);
     else
-        diag_error(parse->diags, token->loc, MSG_SYNTAX, found.data);
+        diag_error(parse->diags, loc, MSG_SYNTAX, found.data);
 }
 
 /* ---- annotations --------------------------------------------------------------------------- */

@@ -278,7 +278,7 @@ post
     | post '.' NAME { $$ = named(ast_tree(parse, AST_member, $3.loc, $1, NULL, NULL), $3.text); }
     | post '[' subs ']' { $$ = ast_with_list(parse, AST_index, $2.loc, $1, $3); }
     | call
-    | call AS STR { $$ = named($1, $3.text); }
+    | call AS STR { $$ = $1; $$->b = LEAF(AST_string, $3); }
     ;
 call: post '(' args ')' { $$ = ast_with_list(parse, AST_call, $1->loc, $1, $3); } ;
 args

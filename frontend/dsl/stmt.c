@@ -101,7 +101,7 @@ static void assert_relation(Sema *s, const Ast *ast, const Value *value) {
     const Dim *a = value->relation.a, *b = value->relation.b;
     AstOp op = value->relation.op;
     if (op == AST_ne) {
-        sema_error(s, ast->loc, MSG_ASSERT_NE);
+        sema_error(s, ast_start(ast), MSG_ASSERT_NE);
         return;
     }
     if (op == AST_gt || op == AST_ge) {

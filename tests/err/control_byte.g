@@ -1,0 +1,2 @@
+# error: control-character 
+model m() -> (y: f32) { y = 1 }
