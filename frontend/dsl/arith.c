@@ -52,51 +52,51 @@ static bool require_bools(Sema *s, const Ast *ast, const NodeId *nodes, uint32_t
 
 static bool is_logical(AstOp op) { return op == AST_and || op == AST_or || op == AST_not; }
 
-Value arith_binary(Sema *s, const Ast *ast, const Value *a, const Value *b) {
-    if (a->kind == VALUE_error || b->kind == VALUE_error) return value_error();
+Value dsl_arith_binary(Sema *s, const Ast *ast, const Value *a, const Value *b) {
+    if (a->kind == VALUE_error || b->kind == VALUE_error) return dsl_value_error();
     Value values[2] = {*a, *b};
     Loc places[2] = {ast_start(ast->a), ast_start(ast->b)};
-    if (ast->op == AST_matmul) return matmul(s, ast->loc, values, places, DT_count);
+    if (ast->op == AST_matmul) return dsl_matmul(s, ast->loc, values, places, DT_count);
     bool decided = is_static(a) && is_static(b) && !is_logical(ast->op) && !meets_float(a, b);
-    if (decided) return static_binary(s, ast, a, b);
-    if (asks_for_none(ast->op, a, b)) return value_bool(ast->op == AST_ne);
+    if (decided) return dsl_static_binary(s, ast, a, b);
+    if (asks_for_none(ast->op, a, b)) return dsl_value_bool(ast->op == AST_ne);
     NodeId nodes[2];
-    if (!operands_unify(s, ast->loc, values, places, 2, nodes)) return value_error();
-    if (is_logical(ast->op) && !require_bools(s, ast, nodes, 2)) return value_error();
-    return value_node(emit(s, ast->loc, op_of(ast->op), nodes, 2, NULL));
+    if (!dsl_operands_unify(s, ast->loc, values, places, 2, nodes)) return dsl_value_error();
+    if (is_logical(ast->op) && !require_bools(s, ast, nodes, 2)) return dsl_value_error();
+    return dsl_value_node(dsl_emit(s, ast->loc, op_of(ast->op), nodes, 2, NULL));
 }
 
 static Value negate_static(Sema *s, const Ast *ast, const Value *a) {
-    if (a->kind == VALUE_float) return value_float(-a->number);
-    if (a->kind == VALUE_dim) return value_dim(dim_scale(s->ctx, a->dim, -1));
-    if (a->integer != INT64_MIN) return value_int(-a->integer);
+    if (a->kind == VALUE_float) return dsl_value_float(-a->number);
+    if (a->kind == VALUE_dim) return dsl_value_dim(dim_scale(s->ctx, a->dim, -1));
+    if (a->integer != INT64_MIN) return dsl_value_int(-a->integer);
     sema_error(s, ast->loc, MSG_INT_OVERFLOW);
-    return value_error();
+    return dsl_value_error();
 }
 
-Value arith_unary(Sema *s, const Ast *ast, const Value *a) {
+Value dsl_arith_unary(Sema *s, const Ast *ast, const Value *a) {
     if (a->kind == VALUE_error) return *a;
-    if (ast->op == AST_neg && (value_is_number(a) || a->kind == VALUE_dim)) {
+    if (ast->op == AST_neg && (dsl_value_is_number(a) || a->kind == VALUE_dim)) {
         return negate_static(s, ast, a);
     }
-    if (ast->op == AST_not && a->kind == VALUE_bool) return value_bool(!a->flag);
-    if (!value_is_runtime(a)) {
+    if (ast->op == AST_not && a->kind == VALUE_bool) return dsl_value_bool(!a->flag);
+    if (!dsl_value_is_runtime(a)) {
         sema_error(s, ast->loc, MSG_OPERATOR_UNARY, ast_op_name(ast->op), sema_value_text(s, a));
-        return value_error();
+        return dsl_value_error();
     }
-    NodeId node = operand_tensor(s, ast_start(ast->a), a, DT_count);
-    if (node == NODE_none) return value_error();
-    if (ast->op == AST_not && !require_bools(s, ast, &node, 1)) return value_error();
-    return value_node(emit(s, ast->loc, op_of(ast->op), &node, 1, NULL));
+    NodeId node = dsl_operand_tensor(s, ast_start(ast->a), a, DT_count);
+    if (node == NODE_none) return dsl_value_error();
+    if (ast->op == AST_not && !require_bools(s, ast, &node, 1)) return dsl_value_error();
+    return dsl_value_node(dsl_emit(s, ast->loc, op_of(ast->op), &node, 1, NULL));
 }
 
 /* select(c, a, b): the sides share a dtype, all three a shape. */
-Value arith_choice(Sema *s, const Ast *ast, const Value *c, const Value *a, const Value *b) {
+Value dsl_arith_choice(Sema *s, const Ast *ast, const Value *c, const Value *a, const Value *b) {
     Value sides[2] = {*a, *b};
     Loc places[3] = {ast_start(ast->b), ast_start(ast->a), ast_start(ast->c)};
-    NodeId nodes[3] = {operand_tensor(s, places[0], c, DT_bool)};
-    if (nodes[0] == NODE_none) return value_error();
-    if (!operands_unify(s, ast->loc, sides, places + 1, 2, nodes + 1)) return value_error();
-    if (!operands_broadcast(s, ast->loc, nodes, places, 3)) return value_error();
-    return value_node(emit(s, ast->loc, OP_select, nodes, 3, NULL));
+    NodeId nodes[3] = {dsl_operand_tensor(s, places[0], c, DT_bool)};
+    if (nodes[0] == NODE_none) return dsl_value_error();
+    if (!dsl_operands_unify(s, ast->loc, sides, places + 1, 2, nodes + 1)) return dsl_value_error();
+    if (!dsl_operands_broadcast(s, ast->loc, nodes, places, 3)) return dsl_value_error();
+    return dsl_value_node(dsl_emit(s, ast->loc, OP_select, nodes, 3, NULL));
 }

@@ -39,7 +39,7 @@ static bool next_parameter(const char **at, Str *out_name, bool *out_optional) {
 static bool bind(BuiltinCall *call, Arguments *arguments, uint32_t position, Str name,
                  bool optional) {
     bool good = true;
-    const Argument *given = arguments_find(call->s, arguments, position, name, &good);
+    const Argument *given = dsl_arguments_find(call->s, arguments, position, name, &good);
     if (!good) return false;
     if (given && optional && given->value.kind == VALUE_none) given = NULL;
     call->args[position] = given;
@@ -57,8 +57,8 @@ Value builtin_call(Sema *s, const Builtin *builtin, Arguments *arguments) {
     while (next_parameter(&at, &name, &optional)) {
         good &= bind(&call, arguments, position++, name, optional);
     }
-    good &= arguments_all_taken(s, arguments, builtin->name, position);
-    return good ? builtin->rule(&call) : value_error();
+    good &= dsl_arguments_all_taken(s, arguments, builtin->name, position);
+    return good ? builtin->rule(&call) : dsl_value_error();
 }
 
 /* ---- reading -----------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ static bool refuse(const BuiltinCall *call, uint32_t at, const char *wanted) {
     return false;
 }
 
-NodeId arg_tensor(const BuiltinCall *call, uint32_t at) {
+NodeId builtin_arg_tensor(const BuiltinCall *call, uint32_t at) {
     const Argument *arg = call->args[at];
     switch (arg->value.kind) {
     case VALUE_none:
@@ -88,29 +88,29 @@ NodeId arg_tensor(const BuiltinCall *call, uint32_t at) {
     case VALUE_dtype:
     case VALUE_list:
     case VALUE_tuple: refuse(call, at, "a tensor"); return NODE_none;
-    default: return operand_tensor(call->s, arg->loc, &arg->value, DT_count);
+    default: return dsl_operand_tensor(call->s, arg->loc, &arg->value, DT_count);
     }
 }
 
-bool arg_int(const BuiltinCall *call, uint32_t at, int64_t absent, int64_t *out) {
+bool builtin_arg_int(const BuiltinCall *call, uint32_t at, int64_t absent, int64_t *out) {
     const Argument *arg = call->args[at];
     *out = arg ? arg->value.integer : absent;
     return !arg || arg->value.kind == VALUE_int || refuse(call, at, "a whole number");
 }
 
-bool arg_flag(const BuiltinCall *call, uint32_t at, bool absent, int64_t *out) {
+bool builtin_arg_flag(const BuiltinCall *call, uint32_t at, bool absent, int64_t *out) {
     const Argument *arg = call->args[at];
     *out = arg ? arg->value.flag : absent;
     return !arg || arg->value.kind == VALUE_bool || refuse(call, at, "true or false");
 }
 
-bool arg_dtype(const BuiltinCall *call, uint32_t at, DType absent, DType *out) {
+bool builtin_arg_dtype(const BuiltinCall *call, uint32_t at, DType absent, DType *out) {
     const Argument *arg = call->args[at];
     *out = arg ? arg->value.dtype : absent;
     return !arg || arg->value.kind == VALUE_dtype || refuse(call, at, "a dtype");
 }
 
-bool arg_string(const BuiltinCall *call, uint32_t at, Str *out) {
+bool builtin_arg_string(const BuiltinCall *call, uint32_t at, Str *out) {
     *out = call->args[at]->value.text;
     return call->args[at]->value.kind == VALUE_string || refuse(call, at, "a string");
 }
@@ -124,9 +124,11 @@ static bool to_axis(const BuiltinCall *call, uint32_t at, NodeId x, int64_t give
     return false;
 }
 
-bool arg_axis(const BuiltinCall *call, uint32_t at, NodeId x, int64_t absent, int64_t *out) {
+bool builtin_arg_axis(const BuiltinCall *call, uint32_t at, NodeId x, int64_t absent,
+                      int64_t *out) {
     int64_t given;
-    return x != NODE_none && arg_int(call, at, absent, &given) && to_axis(call, at, x, given, out);
+    return x != NODE_none && builtin_arg_int(call, at, absent, &given) &&
+           to_axis(call, at, x, given, out);
 }
 
 static bool listed_axes(const BuiltinCall *call, uint32_t at, NodeId x, int64_t *out_axes,
@@ -143,8 +145,8 @@ static bool listed_axes(const BuiltinCall *call, uint32_t at, NodeId x, int64_t 
     return true;
 }
 
-bool arg_axes(const BuiltinCall *call, uint32_t at, NodeId x, int64_t *out_axes,
-              uint32_t *out_count) {
+bool builtin_arg_axes(const BuiltinCall *call, uint32_t at, NodeId x, int64_t *out_axes,
+                      uint32_t *out_count) {
     *out_count = 0;
     if (x == NODE_none) return false;
     if (!call->args[at]) {
@@ -159,7 +161,8 @@ bool arg_axes(const BuiltinCall *call, uint32_t at, NodeId x, int64_t *out_axes,
     return to_axis(call, at, x, value->integer, out_axes);
 }
 
-bool arg_ints(const BuiltinCall *call, uint32_t at, uint32_t count, int64_t absent, int64_t *out) {
+bool builtin_arg_ints(const BuiltinCall *call, uint32_t at, uint32_t count, int64_t absent,
+                      int64_t *out) {
     const Argument *arg = call->args[at];
     bool listed = arg && arg->value.kind == VALUE_list;
     if (arg && !listed && arg->value.kind != VALUE_int) {
@@ -178,7 +181,8 @@ bool arg_ints(const BuiltinCall *call, uint32_t at, uint32_t count, int64_t abse
     return true;
 }
 
-bool arg_dims(const BuiltinCall *call, uint32_t at, const Dim **out_dims, uint32_t *out_rank) {
+bool builtin_arg_dims(const BuiltinCall *call, uint32_t at, const Dim **out_dims,
+                      uint32_t *out_rank) {
     const Argument *arg = call->args[at];
     ValueList one = {1, 1, &arg->value};
     const ValueList *list = arg->value.kind == VALUE_list ? &arg->value.list : &one;
@@ -188,7 +192,7 @@ bool arg_dims(const BuiltinCall *call, uint32_t at, const Dim **out_dims, uint32
         return false;
     }
     for (uint32_t i = 0; i < list->count; i++) {
-        out_dims[i] = value_as_dim(call->s->ctx, &list->items[i]);
+        out_dims[i] = dsl_value_as_dim(call->s->ctx, &list->items[i]);
         if (!out_dims[i]) return refuse(call, at, "a list of dims");
     }
     return true;

@@ -34,23 +34,25 @@ Value builtin_call(Sema *s, const Builtin *builtin, Arguments *arguments);
 
 /* Arguments by position; false or NODE_none after a report. Absent optional ones leave the default.
  */
-NodeId arg_tensor(const BuiltinCall *call, uint32_t at);
-bool arg_int(const BuiltinCall *call, uint32_t at, int64_t absent, int64_t *out);
-bool arg_flag(const BuiltinCall *call, uint32_t at, bool absent, int64_t *out);
-bool arg_dtype(const BuiltinCall *call, uint32_t at, DType absent, DType *out);
+NodeId builtin_arg_tensor(const BuiltinCall *call, uint32_t at);
+bool builtin_arg_int(const BuiltinCall *call, uint32_t at, int64_t absent, int64_t *out);
+bool builtin_arg_flag(const BuiltinCall *call, uint32_t at, bool absent, int64_t *out);
+bool builtin_arg_dtype(const BuiltinCall *call, uint32_t at, DType absent, DType *out);
 /* An axis of x, from 0. */
-bool arg_axis(const BuiltinCall *call, uint32_t at, NodeId x, int64_t absent, int64_t *out);
+bool builtin_arg_axis(const BuiltinCall *call, uint32_t at, NodeId x, int64_t absent, int64_t *out);
 /* An axis, a list of axes, or absent: all. */
-bool arg_axes(const BuiltinCall *call, uint32_t at, NodeId x, int64_t *out_axes,
-              uint32_t *out_count);
+bool builtin_arg_axes(const BuiltinCall *call, uint32_t at, NodeId x, int64_t *out_axes,
+                      uint32_t *out_count);
 /* A list of `count` whole numbers, or one number for all of them. */
-bool arg_ints(const BuiltinCall *call, uint32_t at, uint32_t count, int64_t absent, int64_t *out);
+bool builtin_arg_ints(const BuiltinCall *call, uint32_t at, uint32_t count, int64_t absent,
+                      int64_t *out);
 /* A list of dims, or one dim. */
-bool arg_dims(const BuiltinCall *call, uint32_t at, const Dim **out_dims, uint32_t *out_rank);
-bool arg_string(const BuiltinCall *call, uint32_t at, Str *out);
+bool builtin_arg_dims(const BuiltinCall *call, uint32_t at, const Dim **out_dims,
+                      uint32_t *out_rank);
+bool builtin_arg_string(const BuiltinCall *call, uint32_t at, Str *out);
 
 /* The dtype of the products' sum: i32 for 8-bit integers. */
-DType sum_of_products_dtype(DType dtype);
+DType dsl_sum_of_products_dtype(DType dtype);
 
 #define BUILTIN(name, parameters, rule, op, meaning) Value builtin_##rule(const BuiltinCall *call);
 #include "frontend/dsl/builtins.def"

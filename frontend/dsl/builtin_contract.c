@@ -42,7 +42,7 @@ static bool parse_labels(IrContext *ctx, Str text, Attr attrs[3]) {
     return text.size == 0;
 }
 
-DType sum_of_products_dtype(DType dtype) {
+DType dsl_sum_of_products_dtype(DType dtype) {
     bool narrow = dtype == DT_i8 || dtype == DT_u8 || dtype == DT_i4 || dtype == DT_u4;
     return narrow ? DT_i32 : dtype;
 }
@@ -58,24 +58,25 @@ Value builtin_matmul(const BuiltinCall *call) {
     Value values[2] = {call->args[0]->value, call->args[1]->value};
     Loc places[2] = {call->args[0]->loc, call->args[1]->loc};
     DType sum;
-    if (!arg_dtype(call, 2, DT_count, &sum)) return value_error();
-    return matmul(call->s, call->loc, values, places, sum);
+    if (!builtin_arg_dtype(call, 2, DT_count, &sum)) return dsl_value_error();
+    return dsl_matmul(call->s, call->loc, values, places, sum);
 }
 
 Value builtin_einsum(const BuiltinCall *call) {
     Sema *s = call->s;
-    NodeId args[2] = {arg_tensor(call, 1), arg_tensor(call, 2)};
+    NodeId args[2] = {builtin_arg_tensor(call, 1), builtin_arg_tensor(call, 2)};
     Attr attrs[4];
     Str labels;
-    if (args[0] == NODE_none || args[1] == NODE_none) return value_error();
-    if (!same_dtypes(call, args[0], args[1]) || !arg_string(call, 0, &labels)) return value_error();
+    if (args[0] == NODE_none || args[1] == NODE_none) return dsl_value_error();
+    if (!same_dtypes(call, args[0], args[1]) || !builtin_arg_string(call, 0, &labels))
+        return dsl_value_error();
     if (!parse_labels(s->ctx, labels, attrs)) {
         sema_error(s, call->args[0]->loc, MSG_EINSUM);
-        return value_error();
+        return dsl_value_error();
     }
-    DType dtype = sum_of_products_dtype(sema_type(s, args[0])->dtype);
-    if (!arg_dtype(call, 3, dtype, &attrs[3].dtype)) return value_error();
-    return value_node(emit(s, call->loc, OP_contract, args, 2, attrs));
+    DType dtype = dsl_sum_of_products_dtype(sema_type(s, args[0])->dtype);
+    if (!builtin_arg_dtype(call, 3, dtype, &attrs[3].dtype)) return dsl_value_error();
+    return dsl_value_node(dsl_emit(s, call->loc, OP_contract, args, 2, attrs));
 }
 
 /* ---- convolution
@@ -84,7 +85,7 @@ Value builtin_einsum(const BuiltinCall *call) {
 static bool ints_attr(const BuiltinCall *call, uint32_t at, uint32_t count, int64_t absent,
                       Attr *out) {
     int64_t items[TYPE_MAX_RANK];
-    if (!arg_ints(call, at, count, absent, items)) return false;
+    if (!builtin_arg_ints(call, at, count, absent, items)) return false;
     for (uint32_t i = 0; i < count; i++) {
         if (items[i] > INT32_MAX || items[i] < -INT32_MAX) {
             sema_error(call->s, call->args[at]->loc, MSG_TOO_LARGE_NUMBER, (long long)items[i]);
@@ -97,28 +98,31 @@ static bool ints_attr(const BuiltinCall *call, uint32_t at, uint32_t count, int6
 
 Value builtin_conv(const BuiltinCall *call) {
     Sema *s = call->s;
-    NodeId args[2] = {arg_tensor(call, 0), arg_tensor(call, 1)};
-    if (args[0] == NODE_none || args[1] == NODE_none) return value_error();
-    if (!same_dtypes(call, args[0], args[1])) return value_error();
+    NodeId args[2] = {builtin_arg_tensor(call, 0), builtin_arg_tensor(call, 1)};
+    if (args[0] == NODE_none || args[1] == NODE_none) return dsl_value_error();
+    if (!same_dtypes(call, args[0], args[1])) return dsl_value_error();
     const Type *type = sema_type(s, args[0]);
     uint32_t spatial = type->rank > 2 ? type->rank - 2 : 0;
-    DType dtype = sum_of_products_dtype(type->dtype);
+    DType dtype = dsl_sum_of_products_dtype(type->dtype);
     Attr attrs[6];
     bool good =
         ints_attr(call, 2, spatial, 1, &attrs[0]) && ints_attr(call, 5, spatial, 1, &attrs[1]) &&
         ints_attr(call, 3, spatial, 0, &attrs[2]) && ints_attr(call, 4, spatial, 0, &attrs[3]) &&
-        arg_int(call, 6, 1, &attrs[4].i) && arg_dtype(call, 7, dtype, &attrs[5].dtype);
-    return good ? value_node(emit(s, call->loc, OP_conv, args, 2, attrs)) : value_error();
+        builtin_arg_int(call, 6, 1, &attrs[4].i) &&
+        builtin_arg_dtype(call, 7, dtype, &attrs[5].dtype);
+    return good ? dsl_value_node(dsl_emit(s, call->loc, OP_conv, args, 2, attrs))
+                : dsl_value_error();
 }
 
 /* window, strides, dilations, lo, hi: one number an axis. */
 Value builtin_window(const BuiltinCall *call) {
-    NodeId x = arg_tensor(call, 0);
-    if (x == NODE_none) return value_error();
+    NodeId x = builtin_arg_tensor(call, 0);
+    if (x == NODE_none) return dsl_value_error();
     uint32_t rank = sema_type(call->s, x)->rank;
     Attr attrs[5];
     bool good = ints_attr(call, 1, rank, 1, &attrs[0]) && ints_attr(call, 2, rank, 1, &attrs[1]) &&
                 ints_attr(call, 5, rank, 1, &attrs[2]) && ints_attr(call, 3, rank, 0, &attrs[3]) &&
                 ints_attr(call, 4, rank, 0, &attrs[4]);
-    return good ? value_node(emit(call->s, call->loc, call->op, &x, 1, attrs)) : value_error();
+    return good ? dsl_value_node(dsl_emit(call->s, call->loc, call->op, &x, 1, attrs))
+                : dsl_value_error();
 }

@@ -8,7 +8,7 @@ static const Type *arg_type(const BuiltinCall *call, uint32_t at, DType dtype) {
     Sema *s = call->s;
     const Dim *dims[TYPE_MAX_RANK];
     uint32_t rank;
-    if (!arg_dims(call, at, dims, &rank)) return NULL;
+    if (!builtin_arg_dims(call, at, dims, &rank)) return NULL;
     for (uint32_t i = 0; i < rank; i++) {
         if (dims[i]->lo >= 0) continue;
         sema_error(s, call->args[at]->loc, MSG_NEGATIVE_DIM, sema_dim_text(s, dims[i]));
@@ -21,15 +21,15 @@ static const Type *arg_type(const BuiltinCall *call, uint32_t at, DType dtype) {
 }
 
 static Value filled(const BuiltinCall *call, const Type *type, Loc loc, const Value *number) {
-    if (!type) return value_error();
-    NodeId one = operand_tensor(call->s, loc, number, type->dtype);
-    if (one == NODE_none) return value_error();
+    if (!type) return dsl_value_error();
+    NodeId one = dsl_operand_tensor(call->s, loc, number, type->dtype);
+    if (one == NODE_none) return dsl_value_error();
     if (sema_type(call->s, one)->dtype != type->dtype) {
         sema_error(call->s, loc, MSG_DTYPES_DISAGREE, dtype_name(sema_type(call->s, one)->dtype),
                    dtype_name(type->dtype));
-        return value_error();
+        return dsl_value_error();
     }
-    return value_node(emit_broadcast(call->s, call->loc, one, type->dims, type->rank));
+    return dsl_value_node(dsl_emit_broadcast(call->s, call->loc, one, type->dims, type->rank));
 }
 
 static DType dtype_of(const BuiltinCall *call, const Value *value) {
@@ -41,14 +41,15 @@ static DType dtype_of(const BuiltinCall *call, const Value *value) {
 Value builtin_full(const BuiltinCall *call) {
     const Argument *value = call->args[1];
     DType dtype;
-    if (!arg_dtype(call, 2, dtype_of(call, &value->value), &dtype)) return value_error();
+    if (!builtin_arg_dtype(call, 2, dtype_of(call, &value->value), &dtype))
+        return dsl_value_error();
     return filled(call, arg_type(call, 0, dtype), value->loc, &value->value);
 }
 
 static Value fill_with(const BuiltinCall *call, int64_t number) {
     DType dtype;
-    if (!arg_dtype(call, 1, DT_f32, &dtype)) return value_error();
-    Value value = dtype == DT_bool ? value_bool(number != 0) : value_int(number);
+    if (!builtin_arg_dtype(call, 1, DT_f32, &dtype)) return dsl_value_error();
+    Value value = dtype == DT_bool ? dsl_value_bool(number != 0) : dsl_value_int(number);
     return filled(call, arg_type(call, 0, dtype), call->loc, &value);
 }
 
@@ -57,38 +58,39 @@ Value builtin_zeros(const BuiltinCall *call) { return fill_with(call, 0); }
 Value builtin_ones(const BuiltinCall *call) { return fill_with(call, 1); }
 
 static Value count_up(const BuiltinCall *call, const Type *type, int64_t axis) {
-    if (!type) return value_error();
+    if (!type) return dsl_value_error();
     if (!op_accepts(OP_iota, type->dtype)) {
         sema_error(call->s, call->loc, MSG_DTYPE_REFUSED, call->row->name.data,
                    dtype_name(type->dtype));
-        return value_error();
+        return dsl_value_error();
     }
     Attr attr = {.i = axis};
-    return value_node(graph_add(call->s->graph, OP_iota, type, NULL, 0, &attr, NULL, 0,
-                                emit_origin(call->s, call->loc)));
+    return dsl_value_node(graph_add(call->s->graph, OP_iota, type, NULL, 0, &attr, NULL, 0,
+                                    dsl_emit_origin(call->s, call->loc)));
 }
 
 Value builtin_iota(const BuiltinCall *call) {
     DType dtype;
     int64_t axis;
-    if (!arg_dtype(call, 2, DT_i64, &dtype) || !arg_int(call, 1, 0, &axis)) return value_error();
+    if (!builtin_arg_dtype(call, 2, DT_i64, &dtype) || !builtin_arg_int(call, 1, 0, &axis))
+        return dsl_value_error();
     const Type *type = arg_type(call, 0, dtype);
-    if (!type) return value_error();
+    if (!type) return dsl_value_error();
     int64_t rank = type->rank;
     if (axis >= -rank && axis < rank) return count_up(call, type, axis < 0 ? axis + rank : axis);
     Buf text = {.arena = call->s->arena};
     buf_type(&text, type);
     Loc loc = call->args[1] ? call->args[1]->loc : call->loc;
     sema_error(call->s, loc, MSG_AXIS_RANGE, (long long)axis, text.data);
-    return value_error();
+    return dsl_value_error();
 }
 
 Value builtin_arange(const BuiltinCall *call) {
     DType dtype;
-    if (!arg_dtype(call, 1, DT_i64, &dtype)) return value_error();
+    if (!builtin_arg_dtype(call, 1, DT_i64, &dtype)) return dsl_value_error();
     if (call->args[0]->value.kind == VALUE_list) {
         sema_error(call->s, call->args[0]->loc, MSG_NEEDS_INT, "the length", "a list");
-        return value_error();
+        return dsl_value_error();
     }
     return count_up(call, arg_type(call, 0, dtype), 0);
 }
@@ -127,11 +129,11 @@ static bool has_float(const Value *value, bool *out_bool) {
 static bool store_number(Literal *literal, const Value *value) {
     Sema *s = literal->call->s;
     const Argument *arg = literal->call->args[0];
-    if (!value_is_number(value) && value->kind != VALUE_bool) {
+    if (!dsl_value_is_number(value) && value->kind != VALUE_bool) {
         sema_error(s, arg->loc, MSG_TENSOR_ELEMENT, sema_value_text(s, value));
         return false;
     }
-    NodeId node = emit_number(s, arg->loc, literal->dtype, value);
+    NodeId node = dsl_emit_number(s, arg->loc, literal->dtype, value);
     if (node == NODE_none) return false;
     Tensor one = {.dtype = literal->dtype,
                   .data = (void *)(uintptr_t)graph_node(s->graph, node)->attrs[0].blob->bytes};
@@ -162,21 +164,21 @@ Value builtin_tensor(const BuiltinCall *call) {
     bool all_bool = true, any_float;
     if (!literal_dims(value, &literal.tensor)) {
         sema_error(s, call->args[0]->loc, MSG_TENSOR_RAGGED);
-        return value_error();
+        return dsl_value_error();
     }
     any_float = has_float(value, &all_bool);
     DType dtype = all_bool ? DT_bool : any_float ? DT_f32 : DT_i64;
-    if (!arg_dtype(call, 1, dtype, &literal.dtype)) return value_error();
+    if (!builtin_arg_dtype(call, 1, dtype, &literal.dtype)) return dsl_value_error();
     literal.tensor.dtype = literal.dtype;
     const Dim *dims[TYPE_MAX_RANK];
     for (uint32_t i = 0; i < literal.tensor.rank; i++)
         dims[i] = dim_const(s->ctx, literal.tensor.dims[i]);
     literal.tensor.data = arena_alloc(s->arena, tensor_bytes(&literal.tensor));
-    if (!store_nest(&literal, value, 0)) return value_error();
+    if (!store_nest(&literal, value, 0)) return dsl_value_error();
     Attr attr = {.blob = ir_blob(s->ctx, literal.tensor.data, tensor_bytes(&literal.tensor))};
     const Type *type = type_tensor(s->ctx, literal.dtype, literal.tensor.rank, dims);
-    return value_node(
-        graph_add(s->graph, OP_const, type, NULL, 0, &attr, NULL, 0, emit_origin(s, call->loc)));
+    return dsl_value_node(graph_add(s->graph, OP_const, type, NULL, 0, &attr, NULL, 0,
+                                    dsl_emit_origin(s, call->loc)));
 }
 
 /* ---- random
@@ -186,11 +188,11 @@ Value builtin_tensor(const BuiltinCall *call) {
 /* Each call draws from a stream of its own, numbered in the order in which the model is built. */
 Value builtin_random_bits(const BuiltinCall *call) {
     Sema *s = call->s;
-    NodeId key = operand_tensor(s, call->args[0]->loc, &call->args[0]->value, DT_u64);
+    NodeId key = dsl_operand_tensor(s, call->args[0]->loc, &call->args[0]->value, DT_u64);
     const Dim *dims[TYPE_MAX_RANK];
     uint32_t rank;
-    if (key == NODE_none || !arg_dims(call, 1, dims, &rank)) return value_error();
+    if (key == NODE_none || !builtin_arg_dims(call, 1, dims, &rank)) return dsl_value_error();
     s->frame->impure = true;
     Attr attrs[2] = {{.i = s->streams++}, {.dims = ir_dims(s->ctx, dims, rank)}};
-    return value_node(emit(s, call->loc, OP_random, &key, 1, attrs));
+    return dsl_value_node(dsl_emit(s, call->loc, OP_random, &key, 1, attrs));
 }

@@ -35,21 +35,21 @@ static double (*static_function(Op op))(double) {
 static bool static_unary(const BuiltinCall *call, Value *out) {
     const Value *x = &call->args[0]->value;
     double (*function)(double) = static_function(call->op);
-    if (!value_is_number(x) || !function) return false;
+    if (!dsl_value_is_number(x) || !function) return false;
     if (x->kind == VALUE_int && call->op == OP_abs) {
         if (x->integer == INT64_MIN) return false;
-        *out = value_int(x->integer < 0 ? -x->integer : x->integer);
+        *out = dsl_value_int(x->integer < 0 ? -x->integer : x->integer);
         return true;
     }
-    *out = value_float(function(x->kind == VALUE_int ? (double)x->integer : x->number));
+    *out = dsl_value_float(function(x->kind == VALUE_int ? (double)x->integer : x->number));
     return true;
 }
 
 Value builtin_unary(const BuiltinCall *call) {
     Value result;
     if (static_unary(call, &result)) return result;
-    NodeId x = arg_tensor(call, 0);
-    return value_node(emit(call->s, call->loc, call->op, &x, 1, NULL));
+    NodeId x = builtin_arg_tensor(call, 0);
+    return dsl_value_node(dsl_emit(call->s, call->loc, call->op, &x, 1, NULL));
 }
 
 /* ---- on tensors
@@ -63,8 +63,9 @@ static Value apply(const BuiltinCall *call, uint32_t count) {
         values[i] = call->args[i]->value;
         places[i] = call->args[i]->loc;
     }
-    if (!operands_unify(call->s, call->loc, values, places, count, nodes)) return value_error();
-    return value_node(emit(call->s, call->loc, call->op, nodes, count, NULL));
+    if (!dsl_operands_unify(call->s, call->loc, values, places, count, nodes))
+        return dsl_value_error();
+    return dsl_value_node(dsl_emit(call->s, call->loc, call->op, nodes, count, NULL));
 }
 
 Value builtin_binary(const BuiltinCall *call) { return apply(call, 2); }
@@ -73,13 +74,13 @@ Value builtin_binary(const BuiltinCall *call) { return apply(call, 2); }
 Value builtin_extremum(const BuiltinCall *call) {
     const Value *x = &call->args[0]->value, *y = &call->args[1]->value;
     bool greater = call->op == OP_max;
-    const Dim *a = value_as_dim(call->s->ctx, x), *b = value_as_dim(call->s->ctx, y);
+    const Dim *a = dsl_value_as_dim(call->s->ctx, x), *b = dsl_value_as_dim(call->s->ctx, y);
     if (a && b)
-        return value_dim(greater ? dim_max(call->s->ctx, a, b) : dim_min(call->s->ctx, a, b));
-    if (!value_is_number(x) || !value_is_number(y)) return apply(call, 2);
+        return dsl_value_dim(greater ? dim_max(call->s->ctx, a, b) : dim_min(call->s->ctx, a, b));
+    if (!dsl_value_is_number(x) || !dsl_value_is_number(y)) return apply(call, 2);
     double p = x->kind == VALUE_int ? (double)x->integer : x->number;
     double q = y->kind == VALUE_int ? (double)y->integer : y->number;
-    if (isnan(p) || isnan(q)) return value_float((double)NAN);
+    if (isnan(p) || isnan(q)) return dsl_value_float((double)NAN);
     return (p > q) == greater ? *x : *y;
 }
 
@@ -87,19 +88,22 @@ Value builtin_select(const BuiltinCall *call) {
     Sema *s = call->s;
     Value sides[2] = {call->args[1]->value, call->args[2]->value};
     Loc places[3] = {call->args[0]->loc, call->args[1]->loc, call->args[2]->loc};
-    NodeId nodes[3] = {operand_tensor(s, places[0], &call->args[0]->value, DT_bool)};
-    if (nodes[0] == NODE_none) return value_error();
-    if (!operands_unify(s, call->loc, sides, places + 1, 2, nodes + 1)) return value_error();
-    if (!operands_broadcast(s, call->loc, nodes, places, 3)) return value_error();
-    return value_node(emit(s, call->loc, OP_select, nodes, 3, NULL));
+    NodeId nodes[3] = {dsl_operand_tensor(s, places[0], &call->args[0]->value, DT_bool)};
+    if (nodes[0] == NODE_none) return dsl_value_error();
+    if (!dsl_operands_unify(s, call->loc, sides, places + 1, 2, nodes + 1))
+        return dsl_value_error();
+    if (!dsl_operands_broadcast(s, call->loc, nodes, places, 3)) return dsl_value_error();
+    return dsl_value_node(dsl_emit(s, call->loc, OP_select, nodes, 3, NULL));
 }
 
 Value builtin_cast(const BuiltinCall *call) {
     DType to;
-    return arg_dtype(call, 1, DT_f32, &to) ? cast_value(call->s, call->args[0], to) : value_error();
+    return builtin_arg_dtype(call, 1, DT_f32, &to) ? dsl_cast_value(call->s, call->args[0], to)
+                                                   : dsl_value_error();
 }
 
 Value builtin_wide(const BuiltinCall *call) {
     DType dtype;
-    return arg_dtype(call, 0, DT_f32, &dtype) ? value_dtype(dtype_compute(dtype)) : value_error();
+    return builtin_arg_dtype(call, 0, DT_f32, &dtype) ? dsl_value_dtype(dtype_compute(dtype))
+                                                      : dsl_value_error();
 }

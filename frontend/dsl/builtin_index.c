@@ -28,7 +28,7 @@ static NodeId index_list(const BuiltinCall *call, const Type *type, int64_t axis
     const Dim *count = dim_const(s->ctx, list->count);
     Attr value = {.blob = ir_blob(s->ctx, indices, list->count * sizeof *indices)};
     return graph_add(s->graph, OP_const, type_tensor(s->ctx, DT_i64, 1, &count), NULL, 0, &value,
-                     NULL, 0, emit_origin(s, call->loc));
+                     NULL, 0, dsl_emit_origin(s, call->loc));
 }
 
 static NodeId indices_of(const BuiltinCall *call, NodeId x, int64_t axis) {
@@ -36,17 +36,18 @@ static NodeId indices_of(const BuiltinCall *call, NodeId x, int64_t axis) {
     const Type *type = sema_type(call->s, x);
     if (value->kind == VALUE_list) return index_list(call, type, axis);
     if (value->kind == VALUE_int && !index_fits(call, value, type, axis)) return NODE_none;
-    return arg_tensor(call, 1);
+    return builtin_arg_tensor(call, 1);
 }
 
 Value builtin_gather(const BuiltinCall *call) {
-    NodeId args[2] = {arg_tensor(call, 0)};
+    NodeId args[2] = {builtin_arg_tensor(call, 0)};
     Attr attrs[2];
-    if (!arg_axis(call, 2, args[0], 0, &attrs[0].i) || !arg_int(call, 3, 0, &attrs[1].i)) {
-        return value_error();
+    if (!builtin_arg_axis(call, 2, args[0], 0, &attrs[0].i) ||
+        !builtin_arg_int(call, 3, 0, &attrs[1].i)) {
+        return dsl_value_error();
     }
     args[1] = indices_of(call, args[0], attrs[0].i);
-    return value_node(emit(call->s, call->loc, OP_gather, args, 2, attrs));
+    return dsl_value_node(dsl_emit(call->s, call->loc, OP_gather, args, 2, attrs));
 }
 
 /* Values are broadcast to what gather would give. */
@@ -60,19 +61,20 @@ static NodeId scatter_values(const BuiltinCall *call, NodeId x, NodeId indices, 
     for (int64_t i = batch < 0 ? 0 : batch; i < index_type->rank; i++)
         dims[rank++] = index_type->dims[i];
     for (int64_t i = axis + 1; i < type->rank; i++) dims[rank++] = type->dims[i];
-    NodeId values = operand_tensor(s, call->args[2]->loc, &call->args[2]->value, type->dtype);
-    return rank <= TYPE_MAX_RANK ? emit_broadcast(s, call->args[2]->loc, values, dims, rank)
+    NodeId values = dsl_operand_tensor(s, call->args[2]->loc, &call->args[2]->value, type->dtype);
+    return rank <= TYPE_MAX_RANK ? dsl_emit_broadcast(s, call->args[2]->loc, values, dims, rank)
                                  : values;
 }
 
 Value builtin_scatter(const BuiltinCall *call) {
-    NodeId args[3] = {arg_tensor(call, 0)};
+    NodeId args[3] = {builtin_arg_tensor(call, 0)};
     Attr attrs[2];
-    if (!arg_axis(call, 3, args[0], 0, &attrs[0].i) || !arg_int(call, 4, 0, &attrs[1].i)) {
-        return value_error();
+    if (!builtin_arg_axis(call, 3, args[0], 0, &attrs[0].i) ||
+        !builtin_arg_int(call, 4, 0, &attrs[1].i)) {
+        return dsl_value_error();
     }
     args[1] = indices_of(call, args[0], attrs[0].i);
-    if (args[1] == NODE_none) return value_error();
+    if (args[1] == NODE_none) return dsl_value_error();
     args[2] = scatter_values(call, args[0], args[1], attrs[0].i, attrs[1].i);
-    return value_node(emit(call->s, call->loc, call->op, args, 3, attrs));
+    return dsl_value_node(dsl_emit(call->s, call->loc, call->op, args, 3, attrs));
 }

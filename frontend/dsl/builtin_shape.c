@@ -53,34 +53,34 @@ static bool find_open(const BuiltinCall *call, const Dim *const *dims, uint32_t 
 }
 
 Value builtin_reshape(const BuiltinCall *call) {
-    NodeId x = arg_tensor(call, 0);
+    NodeId x = builtin_arg_tensor(call, 0);
     const Dim *dims[TYPE_MAX_RANK];
     uint32_t rank, open;
-    if (x == NODE_none || !arg_dims(call, 1, dims, &rank)) return value_error();
-    if (!find_open(call, dims, rank, &open)) return value_error();
+    if (x == NODE_none || !builtin_arg_dims(call, 1, dims, &rank)) return dsl_value_error();
+    if (!find_open(call, dims, rank, &open)) return dsl_value_error();
     if (open < rank) dims[open] = solve_open(call, x, dims, rank, open);
-    if (open < rank && !dims[open]) return value_error();
-    return value_node(emit_reshape(call->s, call->loc, x, dims, rank));
+    if (open < rank && !dims[open]) return dsl_value_error();
+    return dsl_value_node(dsl_emit_reshape(call->s, call->loc, x, dims, rank));
 }
 
 /* ---- the others
  * --------------------------------------------------------------------------------------- */
 
 Value builtin_permute(const BuiltinCall *call) {
-    NodeId x = arg_tensor(call, 0);
+    NodeId x = builtin_arg_tensor(call, 0);
     int64_t axes[TYPE_MAX_RANK];
     uint32_t count;
-    if (!arg_axes(call, 1, x, axes, &count)) return value_error();
+    if (!builtin_arg_axes(call, 1, x, axes, &count)) return dsl_value_error();
     Attr attr = {.ints = ir_ints(call->s->ctx, axes, count)};
-    return value_node(emit(call->s, call->loc, OP_permute, &x, 1, &attr));
+    return dsl_value_node(dsl_emit(call->s, call->loc, OP_permute, &x, 1, &attr));
 }
 
 Value builtin_broadcast_to(const BuiltinCall *call) {
-    NodeId x = arg_tensor(call, 0);
+    NodeId x = builtin_arg_tensor(call, 0);
     const Dim *dims[TYPE_MAX_RANK];
     uint32_t rank;
-    if (x == NODE_none || !arg_dims(call, 1, dims, &rank)) return value_error();
-    return value_node(emit_broadcast(call->s, call->loc, x, dims, rank));
+    if (x == NODE_none || !builtin_arg_dims(call, 1, dims, &rank)) return dsl_value_error();
+    return dsl_value_node(dsl_emit_broadcast(call->s, call->loc, x, dims, rank));
 }
 
 Value builtin_concat(const BuiltinCall *call) {
@@ -88,24 +88,24 @@ Value builtin_concat(const BuiltinCall *call) {
     const Argument *parts = call->args[0];
     if (parts->value.kind != VALUE_list || !parts->value.list.count) {
         sema_error(s, parts->loc, MSG_CONCAT_PARTS);
-        return value_error();
+        return dsl_value_error();
     }
     uint32_t count = parts->value.list.count;
     NodeId *nodes = NEW_ARRAY(s->arena, NodeId, count);
     for (uint32_t i = 0; i < count; i++) {
-        nodes[i] = operand_tensor_only(s, parts->loc, &parts->value.list.items[i], "concat");
-        if (nodes[i] == NODE_none) return value_error();
+        nodes[i] = dsl_operand_tensor_only(s, parts->loc, &parts->value.list.items[i], "concat");
+        if (nodes[i] == NODE_none) return dsl_value_error();
     }
     Attr attr;
-    if (!arg_axis(call, 1, nodes[0], 0, &attr.i)) return value_error();
-    return value_node(emit(s, call->loc, OP_concat, nodes, count, &attr));
+    if (!builtin_arg_axis(call, 1, nodes[0], 0, &attr.i)) return dsl_value_error();
+    return dsl_value_node(dsl_emit(s, call->loc, OP_concat, nodes, count, &attr));
 }
 
 /* One dim for every axis where lo or hi is not a list. */
 static bool pad_dims(const BuiltinCall *call, uint32_t at, uint32_t rank, Attr *out) {
     const Dim *dims[TYPE_MAX_RANK];
     uint32_t count;
-    if (!arg_dims(call, at, dims, &count)) return false;
+    if (!builtin_arg_dims(call, at, dims, &count)) return false;
     if (call->args[at]->value.kind != VALUE_list) {
         for (count = 1; count < rank; count++) dims[count] = dims[0];
         count = rank;
@@ -116,51 +116,51 @@ static bool pad_dims(const BuiltinCall *call, uint32_t at, uint32_t rank, Attr *
 
 Value builtin_pad(const BuiltinCall *call) {
     Sema *s = call->s;
-    NodeId args[2] = {arg_tensor(call, 0), NODE_none};
-    Value value = call->args[3] ? call->args[3]->value : value_int(0);
+    NodeId args[2] = {builtin_arg_tensor(call, 0), NODE_none};
+    Value value = call->args[3] ? call->args[3]->value : dsl_value_int(0);
     Attr attrs[2];
-    if (args[0] == NODE_none) return value_error();
+    if (args[0] == NODE_none) return dsl_value_error();
     const Type *type = sema_type(s, args[0]);
-    if (type->dtype == DT_bool && !call->args[3]) value = value_bool(false);
-    if (!pad_dims(call, 1, type->rank, &attrs[0])) return value_error();
-    if (!pad_dims(call, 2, type->rank, &attrs[1])) return value_error();
+    if (type->dtype == DT_bool && !call->args[3]) value = dsl_value_bool(false);
+    if (!pad_dims(call, 1, type->rank, &attrs[0])) return dsl_value_error();
+    if (!pad_dims(call, 2, type->rank, &attrs[1])) return dsl_value_error();
     args[1] =
-        operand_tensor(s, call->args[3] ? call->args[3]->loc : call->loc, &value, type->dtype);
-    return value_node(emit(s, call->loc, OP_pad, args, 2, attrs));
+        dsl_operand_tensor(s, call->args[3] ? call->args[3]->loc : call->loc, &value, type->dtype);
+    return dsl_value_node(dsl_emit(s, call->loc, OP_pad, args, 2, attrs));
 }
 
 Value builtin_reverse(const BuiltinCall *call) {
-    NodeId x = arg_tensor(call, 0);
+    NodeId x = builtin_arg_tensor(call, 0);
     int64_t axes[TYPE_MAX_RANK];
     uint32_t count;
-    if (!arg_axes(call, 1, x, axes, &count)) return value_error();
+    if (!builtin_arg_axes(call, 1, x, axes, &count)) return dsl_value_error();
     Attr attr = {.ints = ir_ints(call->s->ctx, axes, count)};
-    return value_node(emit(call->s, call->loc, OP_reverse, &x, 1, &attr));
+    return dsl_value_node(dsl_emit(call->s, call->loc, OP_reverse, &x, 1, &attr));
 }
 
 Value builtin_len(const BuiltinCall *call) {
     const Argument *arg = call->args[0];
-    if (arg->value.kind == VALUE_list) return value_int(arg->value.list.count);
+    if (arg->value.kind == VALUE_list) return dsl_value_int(arg->value.list.count);
     sema_error(call->s, arg->loc, MSG_ARGUMENT_KIND, "list", STR_ARG(call->row->name), "a list",
                sema_value_text(call->s, &arg->value));
-    return value_error();
+    return dsl_value_error();
 }
 
 Value builtin_list_of(const BuiltinCall *call) {
     Sema *s = call->s;
     const Argument *arg = call->args[0];
     int64_t count;
-    if (!arg_int(call, 1, 0, &count)) return value_error();
+    if (!builtin_arg_int(call, 1, 0, &count)) return dsl_value_error();
     if (arg->value.kind == VALUE_list) {
         if (arg->value.list.count == count) return arg->value;
         sema_error(s, arg->loc, MSG_LIST_COUNT, (long long)count, arg->value.list.count);
-        return value_error();
+        return dsl_value_error();
     }
     if (count < 0 || count > TYPE_MAX_RANK) {
         sema_error(s, call->loc, MSG_RANK, (unsigned)TYPE_MAX_RANK + 1, TYPE_MAX_RANK);
-        return value_error();
+        return dsl_value_error();
     }
     Value *items = NEW_ARRAY(s->arena, Value, (size_t)count);
     for (int64_t i = 0; i < count; i++) items[i] = arg->value;
-    return list_value(s, call->loc, (uint32_t)count, items);
+    return dsl_list_value(s, call->loc, (uint32_t)count, items);
 }

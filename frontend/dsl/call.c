@@ -8,7 +8,7 @@ static const Ast *argument_expr(const Ast *ast) { return ast->kind == AST_argume
 /* ---- binding arguments
  * --------------------------------------------------------------------------- */
 
-bool arguments_eval(Sema *s, const Ast *call, Arguments *out) {
+bool dsl_arguments_eval(Sema *s, const Ast *call, Arguments *out) {
     *out = (Arguments){.call = call, .items = NEW_ARRAY(s->arena, Argument, call->list.count)};
     bool good = true;
     for (const Ast *at = call->list.first; at; at = at->next) {
@@ -16,7 +16,7 @@ bool arguments_eval(Sema *s, const Ast *call, Arguments *out) {
         Str name = at->kind == AST_argument ? at->text : (Str){0};
         *item =
             (Argument){.name = name, .ast = argument_expr(at), .loc = ast_start(argument_expr(at))};
-        item->value = eval(s, item->ast);
+        item->value = dsl_eval(s, item->ast);
         good &= item->value.kind != VALUE_error;
         if (!name.data && out->positional + 1 != out->count) {
             sema_error(s, item->loc, MSG_POSITIONAL_AFTER_NAMED);
@@ -27,8 +27,8 @@ bool arguments_eval(Sema *s, const Ast *call, Arguments *out) {
     return good;
 }
 
-const Argument *arguments_find(Sema *s, Arguments *arguments, uint32_t position, Str name,
-                               bool *out_good) {
+const Argument *dsl_arguments_find(Sema *s, Arguments *arguments, uint32_t position, Str name,
+                                   bool *out_good) {
     Argument *found = position < arguments->positional ? &arguments->items[position] : NULL;
     for (uint32_t i = arguments->positional; i < arguments->count; i++) {
         Argument *item = &arguments->items[i];
@@ -44,7 +44,7 @@ const Argument *arguments_find(Sema *s, Arguments *arguments, uint32_t position,
     return found;
 }
 
-bool arguments_all_taken(Sema *s, const Arguments *arguments, Str function, uint32_t most) {
+bool dsl_arguments_all_taken(Sema *s, const Arguments *arguments, Str function, uint32_t most) {
     for (uint32_t i = 0; i < arguments->count; i++) {
         const Argument *item = &arguments->items[i];
         if (item->taken) continue;
@@ -68,7 +68,7 @@ static const Argument *given_argument(Sema *s, Arguments *arguments, const Ast *
                                       uint32_t position, bool *out_good) {
     Frame *own = s->frame;
     s->frame = own->caller;
-    const Argument *given = arguments_find(s, arguments, position, parameter->text, out_good);
+    const Argument *given = dsl_arguments_find(s, arguments, position, parameter->text, out_good);
     if (*out_good && !given && !parameter->b) {
         *out_good = false;
         bool said = sema_error(s, call_loc(arguments), MSG_MISSING_ARGUMENT,
@@ -81,12 +81,13 @@ static const Argument *given_argument(Sema *s, Arguments *arguments, const Ast *
 
 /* The value as the type that the parameter is written with. */
 static Value typed_argument(Sema *s, const Argument *given, const Ast *parameter, Value value) {
-    const Type *type = eval_type(s, parameter->a);
-    if (!type) return value_error();
+    const Type *type = dsl_eval_type(s, parameter->a);
+    if (!type) return dsl_value_error();
     Frame *own = s->frame;
     if (given) s->frame = own->caller;
     Loc loc = given ? given->loc : parameter->loc;
-    value = value_node(convert_to_type(s, loc, &value, type, parameter->loc, parameter->text));
+    value =
+        dsl_value_node(dsl_convert_to_type(s, loc, &value, type, parameter->loc, parameter->text));
     s->frame = own;
     return value;
 }
@@ -96,10 +97,10 @@ static bool bind_parameter(Sema *s, Arguments *arguments, const Ast *parameter, 
     bool good = true;
     const Argument *given = given_argument(s, arguments, parameter, position, &good);
     if (!good) return false;
-    Value value = given ? given->value : eval(s, parameter->b);
+    Value value = given ? given->value : dsl_eval(s, parameter->b);
     bool typed = parameter->a && value.kind != VALUE_error && value.kind != VALUE_none;
     if (typed) value = typed_argument(s, given, parameter, value);
-    scope_set(s, parameter->text, value);
+    dsl_scope_set(s, parameter->text, value);
     return value.kind != VALUE_error;
 }
 
@@ -115,7 +116,7 @@ static bool bind_parameters(Sema *s, Arguments *arguments, const Ast *function) 
     }
     Frame *own = s->frame;
     s->frame = own->caller;
-    good &= arguments_all_taken(s, arguments, function->text, function->list.count);
+    good &= dsl_arguments_all_taken(s, arguments, function->text, function->list.count);
     s->frame = own;
     return good;
 }
@@ -125,7 +126,7 @@ static Str memo_key(Sema *s, const Symbol *symbol, const Ast *function) {
     Buf buf = {.arena = s->arena};
     buf_bytes(&buf, &symbol, sizeof symbol);
     for (const Ast *at = function->list.first; at; at = at->next) {
-        buf_value_key(&buf, scope_find_local(s, at->text));
+        dsl_value_key(&buf, dsl_scope_find_local(s, at->text));
     }
     return buf_str(&buf);
 }
@@ -137,16 +138,16 @@ static Value run_body(Sema *s, Symbol *symbol, const Ast *call) {
     const Value *known = map_get(&s->memo, key);
     if (known) return *known;
     size_t errors = diags_error_count(s->diags);
-    exec_block(s, function->b);
+    dsl_exec_block(s, function->b);
     bool good = diags_error_count(s->diags) == errors && !s->stopped;
     if (!frame->returned && good) {
         frame->library = symbol->library;
         if (sema_error(s, function->loc, MSG_NO_RETURN, STR_ARG(function->text))) {
             diag_note(s->diags, sema_user_loc(s, call->loc), MSG_NOTE_CALLER);
         }
-        return value_error();
+        return dsl_value_error();
     }
-    if (!frame->returned) return value_error();
+    if (!frame->returned) return dsl_value_error();
     if (frame->impure || !good) return frame->result;
     Value *result = NEW(s->arena, Value);
     *result = frame->result;
@@ -158,7 +159,7 @@ static bool scope_prefix(Sema *s, const Ast *call, Str *out_prefix) {
     Str scope;
     *out_prefix = s->frame->prefix;
     if (!call->b) return true;
-    if (!eval_interpolated(s, call->b->loc, call->b->text, &scope)) return false;
+    if (!dsl_eval_interpolated(s, call->b->loc, call->b->text, &scope)) return false;
     if (!scope.size) {
         sema_error(s, call->b->loc, MSG_EMPTY_SCOPE);
         return false;
@@ -186,9 +187,10 @@ static Value call_function(Sema *s, Symbol *symbol, Arguments *arguments) {
     const Ast *call = arguments->call, *function = symbol->ast;
     Frame frame = {.caller = s->frame, .function = function, .library = symbol->library};
     frame.names.arena = s->arena;
-    if (!may_enter(s, call, symbol) || !scope_prefix(s, call, &frame.prefix)) return value_error();
-    frame.origin = emit_origin(s, call->loc);
-    Value result = value_error();
+    if (!may_enter(s, call, symbol) || !scope_prefix(s, call, &frame.prefix))
+        return dsl_value_error();
+    frame.origin = dsl_emit_origin(s, call->loc);
+    Value result = dsl_value_error();
     s->frame = &frame;
     s->calls++;
     symbol->active = true;
@@ -206,24 +208,24 @@ static Value call_function(Sema *s, Symbol *symbol, Arguments *arguments) {
 static Value call_dtype(Sema *s, const Ast *call, DType dtype, const Arguments *arguments) {
     if (arguments->count != 1 || !arguments->positional) {
         sema_error(s, call->loc, MSG_CAST_ARGUMENTS, dtype_name(dtype), arguments->count);
-        return value_error();
+        return dsl_value_error();
     }
-    return cast_value(s, &arguments->items[0], dtype);
+    return dsl_cast_value(s, &arguments->items[0], dtype);
 }
 
 /* A float becomes whole by truncation; a number and a truth value become each other. */
 static bool converts(const Value *value, DType dtype) {
     bool changes = value->kind == VALUE_float ? !dtype_is_float(dtype)
                                               : (value->kind == VALUE_bool) != (dtype == DT_bool);
-    return changes && (value_is_number(value) || value->kind == VALUE_bool);
+    return changes && (dsl_value_is_number(value) || value->kind == VALUE_bool);
 }
 
-Value cast_value(Sema *s, const Argument *argument, DType dtype) {
+Value dsl_cast_value(Sema *s, const Argument *argument, DType dtype) {
     DType first = dtype;
     if (converts(&argument->value, dtype))
         first = argument->value.kind == VALUE_float ? DT_f64 : DT_count;
-    NodeId x = operand_tensor(s, argument->loc, &argument->value, first);
-    return value_node(emit_cast(s, argument->loc, x, dtype));
+    NodeId x = dsl_operand_tensor(s, argument->loc, &argument->value, first);
+    return dsl_value_node(dsl_emit_cast(s, argument->loc, x, dtype));
 }
 
 static Value refuse_call(Sema *s, const Ast *callee) {
@@ -232,32 +234,32 @@ static Value refuse_call(Sema *s, const Ast *callee) {
     } else if (callee->kind != AST_error) {
         sema_error(s, ast_start(callee), MSG_NOT_CALLABLE);
     }
-    return value_error();
+    return dsl_value_error();
 }
 
 /* A scope without parameters to name would be silently without effect. */
 static Value refuse_scope(Sema *s, const Ast *call) {
     sema_error(s, call->b->loc, MSG_SCOPE_UNUSED, STR_ARG(call->a->text));
-    return value_error();
+    return dsl_value_error();
 }
 
-Value eval_call(Sema *s, const Ast *ast) {
+Value dsl_eval_call(Sema *s, const Ast *ast) {
     const Ast *callee = ast->a;
     Arguments arguments;
-    bool good = arguments_eval(s, ast, &arguments);
+    bool good = dsl_arguments_eval(s, ast, &arguments);
     if (callee->kind == AST_dtype) {
-        return good ? call_dtype(s, ast, callee->value.dtype, &arguments) : value_error();
+        return good ? call_dtype(s, ast, callee->value.dtype, &arguments) : dsl_value_error();
     }
-    if (callee->kind != AST_name || scope_find_local(s, callee->text))
+    if (callee->kind != AST_name || dsl_scope_find_local(s, callee->text))
         return refuse_call(s, callee);
-    Symbol *symbol = scope_find_symbol(s, callee->text);
+    Symbol *symbol = dsl_scope_find_symbol(s, callee->text);
     const Builtin *builtin = symbol ? NULL : builtin_find(callee->text);
     if (symbol && symbol->ast->kind != AST_function) return refuse_call(s, callee);
     if (!symbol && !builtin) {
-        scope_unknown(s, callee->loc, callee->text);
-        return value_error();
+        dsl_scope_unknown(s, callee->loc, callee->text);
+        return dsl_value_error();
     }
-    if (!good) return value_error();
+    if (!good) return dsl_value_error();
     if (symbol) return call_function(s, symbol, &arguments);
     return ast->b ? refuse_scope(s, ast) : builtin_call(s, builtin, &arguments);
 }

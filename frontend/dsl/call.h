@@ -19,17 +19,17 @@ typedef struct Arguments {
 } Arguments;
 
 /* False after a report. */
-bool arguments_eval(Sema *s, const Ast *call, Arguments *out);
+bool dsl_arguments_eval(Sema *s, const Ast *call, Arguments *out);
 
 /* The argument for the parameter `name` at `position`, NULL when it is not given; clears *out_good
  * after a report that it is given twice. */
-const Argument *arguments_find(Sema *s, Arguments *arguments, uint32_t position, Str name,
-                               bool *out_good);
+const Argument *dsl_arguments_find(Sema *s, Arguments *arguments, uint32_t position, Str name,
+                                   bool *out_good);
 
 /* Reports the first argument that no parameter took; `most` is how many parameters there are. */
-bool arguments_all_taken(Sema *s, const Arguments *arguments, Str function, uint32_t most);
+bool dsl_arguments_all_taken(Sema *s, const Arguments *arguments, Str function, uint32_t most);
 
 /* The value converted to dtype. */
-Value cast_value(Sema *s, const Argument *argument, DType dtype);
+Value dsl_cast_value(Sema *s, const Argument *argument, DType dtype);
 
 #endif

@@ -17,7 +17,7 @@ static void report_matmul(Sema *s, Loc loc, const NodeId *nodes, const Loc *plac
 /* The summed axes of both, where their dims cannot be equal. */
 static bool inner_dims_differ(Sema *s, const Type *a, const Type *b) {
     const Dim *left = a->dims[a->rank - 1], *right = b->dims[b->rank > 1 ? b->rank - 2 : 0];
-    Value equal = static_compare_dims(s, AST_eq, left, right);
+    Value equal = dsl_static_compare_dims(s, AST_eq, left, right);
     return equal.kind == VALUE_bool && !equal.flag;
 }
 
@@ -49,7 +49,7 @@ static NodeId drop_ones(Sema *s, Loc loc, NodeId x, const Type *other, bool *dro
                      !dim_equals_int(other->dims[theirs - from_end], 1);
         if (!dropped[i]) dims[kept++] = type->dims[i];
     }
-    return kept == type->rank ? x : emit_reshape(s, loc, x, dims, kept);
+    return kept == type->rank ? x : dsl_emit_reshape(s, loc, x, dims, kept);
 }
 
 static const IntList *label_result(Sema *s, uint32_t batch, bool row, bool column) {
@@ -72,23 +72,23 @@ static Value contract(Sema *s, Loc loc, NodeId nodes[2], DType sum) {
                      {.ints = label_side(s, b, batch, dropped[1], b_last)},
                      {.ints = label_result(s, batch, row, column)},
                      {.dtype = sum}};
-    return value_node(emit(s, loc, OP_contract, (NodeId[]){left, right}, 2, attrs));
+    return dsl_value_node(dsl_emit(s, loc, OP_contract, (NodeId[]){left, right}, 2, attrs));
 }
 
-Value matmul(Sema *s, Loc loc, const Value values[2], const Loc places[2], DType sum) {
+Value dsl_matmul(Sema *s, Loc loc, const Value values[2], const Loc places[2], DType sum) {
     NodeId nodes[2];
     for (int i = 0; i < 2; i++) {
-        nodes[i] = operand_tensor_only(s, places[i], &values[i], "a matrix product");
-        if (nodes[i] == NODE_none) return value_error();
+        nodes[i] = dsl_operand_tensor_only(s, places[i], &values[i], "a matrix product");
+        if (nodes[i] == NODE_none) return dsl_value_error();
     }
     const Type *a = sema_type(s, nodes[0]), *b = sema_type(s, nodes[1]);
     if (a->dtype != b->dtype) {
         sema_error(s, loc, MSG_DTYPES_DISAGREE, dtype_name(a->dtype), dtype_name(b->dtype));
-        return value_error();
+        return dsl_value_error();
     }
     if (!a->rank || !b->rank || inner_dims_differ(s, a, b)) {
         report_matmul(s, loc, nodes, places);
-        return value_error();
+        return dsl_value_error();
     }
-    return contract(s, loc, nodes, sum == DT_count ? sum_of_products_dtype(a->dtype) : sum);
+    return contract(s, loc, nodes, sum == DT_count ? dsl_sum_of_products_dtype(a->dtype) : sum);
 }

@@ -58,14 +58,14 @@ static bool narrow(Sema *s, const Ast *dim, Range *range) {
 }
 
 static Value declare_dim(Sema *s, const Ast *dim) {
-    if (dim->list.count < 2) return value_error();
+    if (dim->list.count < 2) return dsl_value_error();
     Range range = written_range(dim);
-    if (!check_range(s, dim, range) || !narrow(s, dim, &range)) return value_error();
-    if (range.lo == range.hi) return value_int(range.lo);
+    if (!check_range(s, dim, range) || !narrow(s, dim, &range)) return dsl_value_error();
+    if (range.lo == range.hi) return dsl_value_int(range.lo);
     const DimSymbol *symbol = dim_find_symbol(s->ctx, dim->text);
     if (symbol) bug("a context that already has dims compiles a file");
     symbol = dim_new_symbol(s->ctx, SYMBOL_named, dim->text, range.lo, range.hi, range.tune, NULL);
-    return value_dim(dim_of_symbol(s->ctx, symbol));
+    return dsl_value_dim(dim_of_symbol(s->ctx, symbol));
 }
 
 static void declare_dims(Sema *s) {
@@ -91,7 +91,7 @@ static void declare_library(Sema *s) {
         Str text = {(const char *)embedded->bytes, embedded->size};
         const AstFile *file = ast_parse(s->arena, s->diags, diags_add_file(s->diags, path, text));
         if (!file) bug("the library file %s does not parse", embedded->name);
-        scope_declare(s, file, true);
+        dsl_scope_declare(s, file, true);
     }
 }
 
@@ -134,7 +134,7 @@ static void build_models(Sema *s, Module *module) {
         const Symbol *symbol = item->kind == AST_model ? map_get(&s->user, item->text) : NULL;
         if (!is_wanted(s, item) || symbol->ast != item) continue;
         wanted++;
-        Graph *graph = model_build(s, item);
+        Graph *graph = dsl_model_build(s, item);
         if (graph) vec_push(s->arena, &module->models, graph);
     }
     Loc whole = {s->file->file, 0, 0, 1};
@@ -153,7 +153,7 @@ Module *dsl_compile(IrContext *ctx, Arena *arena, Diags *diags, const DslOptions
     s.file = ast_parse(arena, diags, options->file);
     if (!s.file) return NULL;
     declare_library(&s);
-    scope_declare(&s, s.file, false);
+    dsl_scope_declare(&s, s.file, false);
     declare_dims(&s);
     load_weights(&s);
     refuse_training(&s);

@@ -5,18 +5,18 @@
 
 #include <math.h>
 
-const Origin *emit_origin(Sema *s, Loc loc) {
+const Origin *dsl_emit_origin(Sema *s, Loc loc) {
     Origin *origin = NEW(s->arena, Origin);
     *origin = (Origin){.loc = loc, .caller = s->frame->origin, .library = s->frame->library};
     return origin;
 }
 
-NodeId emit(Sema *s, Loc loc, Op op, const NodeId *args, uint32_t count, const Attr *attrs) {
+NodeId dsl_emit(Sema *s, Loc loc, Op op, const NodeId *args, uint32_t count, const Attr *attrs) {
     if (s->stopped) return NODE_none;
     for (uint32_t i = 0; i < count; i++) {
         if (args[i] == NODE_none) return NODE_none;
     }
-    const Origin *origin = emit_origin(s, loc);
+    const Origin *origin = dsl_emit_origin(s, loc);
     NodeId node = graph_build(s->graph, NULL, origin, op, args, count, attrs, NULL, 0);
     if (node == NODE_none) {
         if (sema_may_report(s, loc))
@@ -67,7 +67,7 @@ static void report_misfit(Sema *s, Loc loc, DType dtype, const Value *number) {
     sema_error(s, loc, MSG_LITERAL_RANGE, text.data, dtype_name(dtype));
 }
 
-NodeId emit_number(Sema *s, Loc loc, DType dtype, const Value *number) {
+NodeId dsl_emit_number(Sema *s, Loc loc, DType dtype, const Value *number) {
     if (!number_fits(dtype, number)) {
         report_misfit(s, loc, dtype, number);
         return NODE_none;
@@ -84,36 +84,36 @@ NodeId emit_number(Sema *s, Loc loc, DType dtype, const Value *number) {
         tensor_set_int(&tensor, 0, number->integer);
     Attr value = {.blob = ir_blob(s->ctx, &bits, tensor_bytes(&tensor))};
     return graph_add(s->graph, OP_const, type_scalar(s->ctx, dtype), NULL, 0, &value, NULL, 0,
-                     emit_origin(s, loc));
+                     dsl_emit_origin(s, loc));
 }
 
-NodeId emit_dim(Sema *s, Loc loc, const Dim *dim) {
+NodeId dsl_emit_dim(Sema *s, Loc loc, const Dim *dim) {
     Attr value = {.dim = dim};
-    return emit(s, loc, OP_dim, NULL, 0, &value);
+    return dsl_emit(s, loc, OP_dim, NULL, 0, &value);
 }
 
 /* ---- conversion and movement
  * ---------------------------------------------------------------------- */
 
-NodeId emit_cast(Sema *s, Loc loc, NodeId x, DType to) {
+NodeId dsl_emit_cast(Sema *s, Loc loc, NodeId x, DType to) {
     if (x == NODE_none || sema_type(s, x)->dtype == to) return x;
     Attr attrs[2] = {{.dtype = to}, {.i = !s->frame->library}};
-    return emit(s, loc, OP_cast, &x, 1, attrs);
+    return dsl_emit(s, loc, OP_cast, &x, 1, attrs);
 }
 
-NodeId emit_reshape(Sema *s, Loc loc, NodeId x, const Dim *const *dims, uint32_t rank) {
+NodeId dsl_emit_reshape(Sema *s, Loc loc, NodeId x, const Dim *const *dims, uint32_t rank) {
     if (rank > TYPE_MAX_RANK) {
         sema_error(s, loc, MSG_RANK, rank, TYPE_MAX_RANK);
         return NODE_none;
     }
     Attr attr = {.dims = ir_dims(s->ctx, dims, rank)};
-    return emit(s, loc, OP_reshape, &x, 1, &attr);
+    return dsl_emit(s, loc, OP_reshape, &x, 1, &attr);
 }
 
-NodeId emit_permute(Sema *s, Loc loc, NodeId x, const int64_t *perm) {
+NodeId dsl_emit_permute(Sema *s, Loc loc, NodeId x, const int64_t *perm) {
     if (x == NODE_none) return x;
     Attr attr = {.ints = ir_ints(s->ctx, perm, sema_type(s, x)->rank)};
-    return emit(s, loc, OP_permute, &x, 1, &attr);
+    return dsl_emit(s, loc, OP_permute, &x, 1, &attr);
 }
 
 static bool has_dims(const Type *type, const Dim *const *dims, uint32_t rank) {
@@ -124,7 +124,7 @@ static bool has_dims(const Type *type, const Dim *const *dims, uint32_t rank) {
     return true;
 }
 
-NodeId emit_broadcast(Sema *s, Loc loc, NodeId x, const Dim *const *dims, uint32_t rank) {
+NodeId dsl_emit_broadcast(Sema *s, Loc loc, NodeId x, const Dim *const *dims, uint32_t rank) {
     if (x == NODE_none || has_dims(sema_type(s, x), dims, rank)) return x;
     int64_t axes[TYPE_MAX_RANK];
     uint32_t own = sema_type(s, x)->rank;
@@ -134,5 +134,5 @@ NodeId emit_broadcast(Sema *s, Loc loc, NodeId x, const Dim *const *dims, uint32
     }
     for (uint32_t i = 0; i < own; i++) axes[i] = rank - own + i;
     Attr attrs[2] = {{.dims = ir_dims(s->ctx, dims, rank)}, {.ints = ir_ints(s->ctx, axes, own)}};
-    return emit(s, loc, OP_broadcast, &x, 1, attrs);
+    return dsl_emit(s, loc, OP_broadcast, &x, 1, attrs);
 }

@@ -57,7 +57,7 @@ Value sema_limit(Sema *s, Loc loc, const char *id, const char *format, ...) {
     report(s, loc, id, format, args);
     va_end(args);
     s->stopped = true;
-    return value_error();
+    return dsl_value_error();
 }
 
 const char *sema_type_text(Sema *s, NodeId node) {
@@ -73,5 +73,5 @@ const char *sema_dim_text(Sema *s, const Dim *dim) {
 }
 
 const char *sema_value_text(Sema *s, const Value *value) {
-    return value_text(s->arena, s->graph, value);
+    return dsl_value_text(s->arena, s->graph, value);
 }

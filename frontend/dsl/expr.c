@@ -6,7 +6,7 @@
  */
 enum { LIST_MAX_COUNT = 1000000, LIST_MAX_DEPTH = 64, STRING_MAX_SIZE = 4096 };
 
-Value list_value(Sema *s, Loc loc, uint32_t count, const Value *items) {
+Value dsl_list_value(Sema *s, Loc loc, uint32_t count, const Value *items) {
     uint32_t depth = 0;
     for (uint32_t i = 0; i < count; i++) {
         bool nested = items[i].kind == VALUE_list || items[i].kind == VALUE_tuple;
@@ -16,7 +16,7 @@ Value list_value(Sema *s, Loc loc, uint32_t count, const Value *items) {
         return (Value){.kind = VALUE_list, .list = {count, depth + 1, items}};
     }
     sema_error(s, loc, MSG_LIST_SIZE, LIST_MAX_COUNT, LIST_MAX_DEPTH);
-    return value_error();
+    return dsl_value_error();
 }
 
 static Value eval_list(Sema *s, const Ast *ast) {
@@ -24,80 +24,81 @@ static Value eval_list(Sema *s, const Ast *ast) {
     uint32_t count = 0;
     bool good = true;
     for (const Ast *at = ast->list.first; at; at = at->next) {
-        items[count] = eval(s, at);
+        items[count] = dsl_eval(s, at);
         good &= items[count++].kind != VALUE_error;
     }
-    return good ? list_value(s, ast->loc, count, items) : value_error();
+    return good ? dsl_list_value(s, ast->loc, count, items) : dsl_value_error();
 }
 
 static Value eval_string(Sema *s, const Ast *ast) {
     Str text;
-    return eval_interpolated(s, ast->loc, ast->text, &text) ? value_string(text) : value_error();
+    return dsl_eval_interpolated(s, ast->loc, ast->text, &text) ? dsl_value_string(text)
+                                                                : dsl_value_error();
 }
 
 /* `and` and `or` look at their second side only if the first, known at compile time, leaves it
  * open. */
 static Value eval_logical(Sema *s, const Ast *ast) {
-    Value a = eval(s, ast->a);
+    Value a = dsl_eval(s, ast->a);
     if (a.kind == VALUE_error) return a;
     if (a.kind == VALUE_bool) {
         if (a.flag == (ast->op == AST_or)) return a;
-        Value b = eval(s, ast->b);
-        bool good = b.kind == VALUE_error || b.kind == VALUE_bool || value_is_runtime(&b);
+        Value b = dsl_eval(s, ast->b);
+        bool good = b.kind == VALUE_error || b.kind == VALUE_bool || dsl_value_is_runtime(&b);
         if (good && b.kind != VALUE_tensor) return b;
         if (good && sema_type(s, b.node)->dtype == DT_bool) return b;
-        return arith_binary(s, ast, &a, &b);
+        return dsl_arith_binary(s, ast, &a, &b);
     }
-    Value b = eval(s, ast->b);
-    return arith_binary(s, ast, &a, &b);
+    Value b = dsl_eval(s, ast->b);
+    return dsl_arith_binary(s, ast, &a, &b);
 }
 
 static Value eval_binary(Sema *s, const Ast *ast) {
     if (ast->op == AST_and || ast->op == AST_or) return eval_logical(s, ast);
-    Value a = eval(s, ast->a), b = eval(s, ast->b);
-    return arith_binary(s, ast, &a, &b);
+    Value a = dsl_eval(s, ast->a), b = dsl_eval(s, ast->b);
+    return dsl_arith_binary(s, ast, &a, &b);
 }
 
 static Value eval_unary(Sema *s, const Ast *ast) {
-    Value a = eval(s, ast->a);
-    return arith_unary(s, ast, &a);
+    Value a = dsl_eval(s, ast->a);
+    return dsl_arith_unary(s, ast, &a);
 }
 
 /* Only the side that a static condition takes is looked at. */
 static Value eval_choice(Sema *s, const Ast *ast) {
-    Value c = eval(s, ast->b);
+    Value c = dsl_eval(s, ast->b);
     if (c.kind == VALUE_error) return c;
-    if (c.kind == VALUE_bool) return eval(s, c.flag ? ast->a : ast->c);
-    Value a = eval(s, ast->a), b = eval(s, ast->c);
-    if (a.kind == VALUE_error || b.kind == VALUE_error) return value_error();
-    return arith_choice(s, ast, &c, &a, &b);
+    if (c.kind == VALUE_bool) return dsl_eval(s, c.flag ? ast->a : ast->c);
+    Value a = dsl_eval(s, ast->a), b = dsl_eval(s, ast->c);
+    if (a.kind == VALUE_error || b.kind == VALUE_error) return dsl_value_error();
+    return dsl_arith_choice(s, ast, &c, &a, &b);
 }
 
 static Value eval_kind(Sema *s, const Ast *ast) {
     Value of;
     switch (ast->kind) {
-    case AST_name: return scope_lookup(s, ast);
-    case AST_int: return value_int(ast->value.integer);
-    case AST_float: return value_float(ast->value.number);
+    case AST_name: return dsl_scope_lookup(s, ast);
+    case AST_int: return dsl_value_int(ast->value.integer);
+    case AST_float: return dsl_value_float(ast->value.number);
     case AST_string: return eval_string(s, ast);
-    case AST_none: return value_none();
-    case AST_bool: return value_bool(ast->flag);
-    case AST_dtype: return value_dtype(ast->value.dtype);
+    case AST_none: return dsl_value_none();
+    case AST_bool: return dsl_value_bool(ast->flag);
+    case AST_dtype: return dsl_value_dtype(ast->value.dtype);
     case AST_list: return eval_list(s, ast);
     case AST_unary: return eval_unary(s, ast);
     case AST_binary: return eval_binary(s, ast);
     case AST_choice: return eval_choice(s, ast);
-    case AST_call: return eval_call(s, ast);
-    case AST_member: of = eval(s, ast->a); break;
-    case AST_index: of = eval(s, ast->a); break;
-    default: return value_error();
+    case AST_call: return dsl_eval_call(s, ast);
+    case AST_member: of = dsl_eval(s, ast->a); break;
+    case AST_index: of = dsl_eval(s, ast->a); break;
+    default: return dsl_value_error();
     }
     if (of.kind == VALUE_error) return of;
-    return ast->kind == AST_member ? member_value(s, ast, &of) : index_value(s, ast, &of);
+    return ast->kind == AST_member ? dsl_member_value(s, ast, &of) : dsl_index_value(s, ast, &of);
 }
 
-Value eval(Sema *s, const Ast *ast) {
-    if (s->stopped) return value_error();
+Value dsl_eval(Sema *s, const Ast *ast) {
+    if (s->stopped) return dsl_value_error();
     if (++s->steps > DSL_MAX_STEPS)
         return sema_limit(s, ast->loc, MSG_TOO_MANY_STEPS, DSL_MAX_STEPS);
     if (s->depth >= DSL_MAX_DEPTH)
@@ -108,8 +109,8 @@ Value eval(Sema *s, const Ast *ast) {
     return value;
 }
 
-bool eval_int(Sema *s, const Ast *ast, const char *what, int64_t *out_value) {
-    Value value = eval(s, ast);
+bool dsl_eval_int(Sema *s, const Ast *ast, const char *what, int64_t *out_value) {
+    Value value = dsl_eval(s, ast);
     if (value.kind == VALUE_error) return false;
     *out_value = value.integer;
     if (value.kind == VALUE_int) return true;
@@ -117,8 +118,8 @@ bool eval_int(Sema *s, const Ast *ast, const char *what, int64_t *out_value) {
     return false;
 }
 
-int eval_condition(Sema *s, const Ast *ast) {
-    Value value = eval(s, ast);
+int dsl_eval_condition(Sema *s, const Ast *ast) {
+    Value value = dsl_eval(s, ast);
     switch (value.kind) {
     case VALUE_error: return -1;
     case VALUE_bool: return value.flag;
@@ -132,7 +133,7 @@ int eval_condition(Sema *s, const Ast *ast) {
 
 static bool put_interpolated(Sema *s, Loc loc, Buf *buf, Str name) {
     Ast ast = {.kind = AST_name, .loc = loc, .text = name};
-    Value value = scope_lookup(s, &ast);
+    Value value = dsl_scope_lookup(s, &ast);
     switch (value.kind) {
     case VALUE_error: return false;
     case VALUE_int: buf_print(buf, "%lld", (long long)value.integer); return true;
@@ -153,7 +154,7 @@ static Loc inside(Loc loc, size_t at, size_t width) {
     return (Loc){loc.file, loc.line, loc.column + 1 + (uint32_t)at, (uint32_t)width};
 }
 
-bool eval_interpolated(Sema *s, Loc loc, Str text, Str *out_text) {
+bool dsl_eval_interpolated(Sema *s, Loc loc, Str text, Str *out_text) {
     Buf buf = {.arena = s->arena};
     buf_put(&buf, STR(""));
     for (size_t at = 0; at < text.size;) {

@@ -7,7 +7,7 @@
  */
 
 static bool list_index(Sema *s, const Ast *ast, int64_t count, int64_t *index) {
-    if (!eval_int(s, ast, "an index", index)) return false;
+    if (!dsl_eval_int(s, ast, "an index", index)) return false;
     if (*index >= -count && *index < count) {
         if (*index < 0) *index += count;
         return true;
@@ -19,7 +19,7 @@ static bool list_index(Sema *s, const Ast *ast, int64_t count, int64_t *index) {
 static bool list_bound(Sema *s, const Ast *ast, int64_t count, int64_t absent, int64_t *bound) {
     *bound = absent;
     if (!ast) return true;
-    if (!eval_int(s, ast, "a bound", bound)) return false;
+    if (!dsl_eval_int(s, ast, "a bound", bound)) return false;
     if (*bound < 0) *bound += count;
     if (*bound >= 0 && *bound <= count) return true;
     sema_error(s, ast_start(ast), MSG_INDEX_RANGE, (long long)*bound, (long long)count);
@@ -30,10 +30,10 @@ static Value list_slice(Sema *s, const Ast *ast, const ValueList *list) {
     int64_t start, limit;
     if (ast->c) {
         sema_error(s, ast_start(ast->c), MSG_LIST_STEP);
-        return value_error();
+        return dsl_value_error();
     }
-    if (!list_bound(s, ast->a, list->count, 0, &start)) return value_error();
-    if (!list_bound(s, ast->b, list->count, list->count, &limit)) return value_error();
+    if (!list_bound(s, ast->a, list->count, 0, &start)) return dsl_value_error();
+    if (!list_bound(s, ast->b, list->count, list->count, &limit)) return dsl_value_error();
     if (limit < start) limit = start;
     ValueList part = {(uint32_t)(limit - start), list->depth, list->items + start};
     return (Value){.kind = VALUE_list, .list = part};
@@ -43,11 +43,11 @@ static Value index_list(Sema *s, const Ast *ast, const ValueList *list) {
     const Ast *sub = ast->list.first;
     if (ast->list.count != 1) {
         sema_error(s, ast->loc, MSG_LIST_SUBSCRIPTS, ast->list.count);
-        return value_error();
+        return dsl_value_error();
     }
     if (sub->kind == AST_slice) return list_slice(s, sub, list);
     int64_t index;
-    return list_index(s, sub, list->count, &index) ? list->items[index] : value_error();
+    return list_index(s, sub, list->count, &index) ? list->items[index] : dsl_value_error();
 }
 
 /* ---- tensors ------------------------------------------------------------------------------------
@@ -78,8 +78,8 @@ static bool add_dim(Sema *s, Loc loc, Subscripts *subs, const Dim *dim) {
 
 /* An int or a dim; negative numbers count from the end. */
 static const Dim *bound_of(Sema *s, const Ast *ast, const Dim *extent) {
-    Value value = eval(s, ast);
-    const Dim *dim = value_as_dim(s->ctx, &value);
+    Value value = dsl_eval(s, ast);
+    const Dim *dim = dsl_value_as_dim(s->ctx, &value);
     if (dim) return dim->hi < 0 ? dim_add(s->ctx, dim, extent) : dim;
     if (value.kind == VALUE_tensor)
         sema_error(s, ast_start(ast), MSG_INDEX_TENSOR);
@@ -148,7 +148,7 @@ static bool take_backward(Sema *s, const Ast *ast, Subscripts *subs, int64_t ste
 static bool take_slice(Sema *s, const Ast *ast, Subscripts *subs) {
     const Dim *extent = subs->type->dims[subs->axis];
     int64_t step = 1;
-    if (ast->c && !eval_int(s, ast->c, "a step", &step)) return false;
+    if (ast->c && !dsl_eval_int(s, ast->c, "a step", &step)) return false;
     if (step == 0 || step < -INT32_MAX || step > INT32_MAX) {
         sema_error(s, ast_start(ast->c), MSG_STEP, (long long)step);
         return false;
@@ -181,31 +181,31 @@ static NodeId apply_subscripts(Sema *s, const Ast *ast, Subscripts *subs) {
         Attr attrs[3] = {{.dims = ir_dims(s->ctx, subs->start, rank)},
                          {.dims = ir_dims(s->ctx, subs->limit, rank)},
                          {.ints = ir_ints(s->ctx, subs->step, rank)}};
-        x = emit(s, ast->loc, OP_slice, &x, 1, attrs);
+        x = dsl_emit(s, ast->loc, OP_slice, &x, 1, attrs);
     }
     if (subs->reversed_count) {
         Attr attr = {.ints = ir_ints(s->ctx, subs->reversed, subs->reversed_count)};
-        x = emit(s, ast->loc, OP_reverse, &x, 1, &attr);
+        x = dsl_emit(s, ast->loc, OP_reverse, &x, 1, &attr);
     }
-    return subs->reshaped ? emit_reshape(s, ast->loc, x, subs->dims, subs->rank) : x;
+    return subs->reshaped ? dsl_emit_reshape(s, ast->loc, x, subs->dims, subs->rank) : x;
 }
 
 static Value index_tensor(Sema *s, const Ast *ast, NodeId x) {
     Subscripts subs = {.x = x, .type = sema_type(s, x)};
     for (const Ast *sub = ast->list.first; sub; sub = sub->next) {
-        if (!take_subscript(s, sub, &subs)) return value_error();
+        if (!take_subscript(s, sub, &subs)) return dsl_value_error();
     }
     while (subs.axis < subs.type->rank) {
         const Dim *extent = subs.type->dims[subs.axis];
-        if (!add_dim(s, ast->loc, &subs, extent)) return value_error();
+        if (!add_dim(s, ast->loc, &subs, extent)) return dsl_value_error();
         take_range(&subs, dim_const(s->ctx, 0), extent, 1);
     }
-    return value_node(apply_subscripts(s, ast, &subs));
+    return dsl_value_node(apply_subscripts(s, ast, &subs));
 }
 
-Value index_value(Sema *s, const Ast *ast, const Value *of) {
+Value dsl_index_value(Sema *s, const Ast *ast, const Value *of) {
     if (of->kind == VALUE_list) return index_list(s, ast, &of->list);
     if (of->kind == VALUE_tensor) return index_tensor(s, ast, of->node);
     sema_error(s, ast_start(ast->a), MSG_NOT_INDEXABLE, sema_value_text(s, of));
-    return value_error();
+    return dsl_value_error();
 }

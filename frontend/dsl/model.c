@@ -57,7 +57,7 @@ static const Type *declared_type(Sema *s, const Ast *parameter) {
         return NULL;
     }
     if (parameter->b) sema_error(s, ast_start(parameter->b), MSG_INPUT_DEFAULT);
-    return eval_type(s, parameter->a);
+    return dsl_eval_type(s, parameter->a);
 }
 
 static bool is_repeated(const Ast *list, const Ast *item) {
@@ -78,10 +78,10 @@ static void add_inputs(Sema *s, const Ast *model) {
             sema_error(s, at->loc, MSG_DUPLICATE_PARAMETER, STR_ARG(at->text));
             continue;
         }
-        NodeId node = types[i]
-                          ? graph_add_input(s->graph, at->text, types[i], emit_origin(s, at->loc))
-                          : NODE_none;
-        scope_set(s, at->text, value_node(node));
+        NodeId node =
+            types[i] ? graph_add_input(s->graph, at->text, types[i], dsl_emit_origin(s, at->loc))
+                     : NODE_none;
+        dsl_scope_set(s, at->text, dsl_value_node(node));
     }
 }
 
@@ -99,14 +99,14 @@ static void add_output(Sema *s, const Ast *model, const Ast *output, const Type 
         sema_error(s, output->loc, MSG_DUPLICATE_PARAMETER, STR_ARG(output->text));
         return;
     }
-    const Value *value = scope_find_local(s, output->text);
+    const Value *value = dsl_scope_find_local(s, output->text);
     if (!value) {
         sema_error(s, output->loc, MSG_OUTPUT_UNASSIGNED, STR_ARG(output->text));
         return;
     }
     if (!type || value->kind == VALUE_error) return;
     NodeId node =
-        convert_to_type(s, assigned_at(s, output), value, type, output->loc, output->text);
+        dsl_convert_to_type(s, assigned_at(s, output), value, type, output->loc, output->text);
     if (node != NODE_none) graph_add_output(s->graph, output->text, node);
 }
 
@@ -134,11 +134,11 @@ static void build(Sema *s, const Ast *model) {
     uint32_t i = 0;
     add_inputs(s, model);
     for (const Ast *at = model->more.first; at; at = at->next) types[i++] = declared_type(s, at);
-    exec_block(s, model->b);
+    dsl_exec_block(s, model->b);
     if (!s->stopped) add_outputs(s, model, types);
 }
 
-Graph *model_build(Sema *s, const Ast *model) {
+Graph *dsl_model_build(Sema *s, const Ast *model) {
     size_t errors = diags_error_count(s->diags);
     begin_model(s, model);
     Frame frame = {.function = model, .names.arena = s->arena, .assigned.arena = s->arena};

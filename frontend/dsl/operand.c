@@ -14,24 +14,25 @@ static Op op_of_relation(AstOp op) {
 }
 
 static NodeId relation_tensor(Sema *s, Loc loc, const Value *value) {
-    NodeId args[2] = {emit_dim(s, loc, value->relation.a), emit_dim(s, loc, value->relation.b)};
-    return emit(s, loc, op_of_relation(value->relation.op), args, 2, NULL);
+    NodeId args[2] = {dsl_emit_dim(s, loc, value->relation.a),
+                      dsl_emit_dim(s, loc, value->relation.b)};
+    return dsl_emit(s, loc, op_of_relation(value->relation.op), args, 2, NULL);
 }
 
 static DType default_dtype(const Value *value) {
     return value->kind == VALUE_bool ? DT_bool : value->kind == VALUE_int ? DT_i64 : DT_f32;
 }
 
-NodeId operand_tensor(Sema *s, Loc loc, const Value *value, DType want) {
+NodeId dsl_operand_tensor(Sema *s, Loc loc, const Value *value, DType want) {
     switch (value->kind) {
     case VALUE_error: return NODE_none;
     case VALUE_tensor: return value->node;
-    case VALUE_dim: return emit_dim(s, loc, value->dim);
+    case VALUE_dim: return dsl_emit_dim(s, loc, value->dim);
     case VALUE_relation: return relation_tensor(s, loc, value);
     case VALUE_bool:
     case VALUE_int:
     case VALUE_float:
-        return emit_number(s, loc, want == DT_count ? default_dtype(value) : want, value);
+        return dsl_emit_number(s, loc, want == DT_count ? default_dtype(value) : want, value);
     case VALUE_none:
     case VALUE_string:
     case VALUE_dtype:
@@ -41,9 +42,9 @@ NodeId operand_tensor(Sema *s, Loc loc, const Value *value, DType want) {
     return NODE_none;
 }
 
-NodeId operand_tensor_only(Sema *s, Loc loc, const Value *value, const char *what) {
-    if (value_is_runtime(value) || value->kind == VALUE_error) {
-        return operand_tensor(s, loc, value, DT_count);
+NodeId dsl_operand_tensor_only(Sema *s, Loc loc, const Value *value, const char *what) {
+    if (dsl_value_is_runtime(value) || value->kind == VALUE_error) {
+        return dsl_operand_tensor(s, loc, value, DT_count);
     }
     sema_error(s, loc, MSG_NEEDS_TENSOR_FOR, what, sema_value_text(s, value));
     return NODE_none;
@@ -61,7 +62,7 @@ static DType common_dtype(const Sema *s, const Value *values, uint32_t count, ui
     DType dtype = DT_bool;
     for (uint32_t i = 0; i < count; i++) {
         *out_first = i;
-        if (value_is_runtime(&values[i])) return runtime_dtype(s, &values[i]);
+        if (dsl_value_is_runtime(&values[i])) return runtime_dtype(s, &values[i]);
     }
     for (uint32_t i = 0; i < count; i++) {
         if (values[i].kind == VALUE_int && dtype == DT_bool) dtype = DT_i64;
@@ -87,11 +88,11 @@ static bool unify_dtypes(Sema *s, Loc loc, const Value *values, const Loc *place
     }
     DType dtype = common_dtype(s, values, count, &first);
     for (uint32_t i = 0; i < count; i++) {
-        if (value_is_runtime(&values[i]) && runtime_dtype(s, &values[i]) != dtype) {
+        if (dsl_value_is_runtime(&values[i]) && runtime_dtype(s, &values[i]) != dtype) {
             report_dtypes(s, loc, values, places, first, i);
             return false;
         }
-        out_nodes[i] = operand_tensor(s, places[i], &values[i], dtype);
+        out_nodes[i] = dsl_operand_tensor(s, places[i], &values[i], dtype);
         if (out_nodes[i] == NODE_none) return false;
         if (sema_type(s, out_nodes[i])->is_tuple) return false;
     }
@@ -125,7 +126,7 @@ static const Dim *join_dims(Sema *s, const Dim *a, const Dim *b) {
     return dim_is_const(b, NULL) ? b : a;
 }
 
-bool operands_broadcast(Sema *s, Loc loc, NodeId *nodes, const Loc *places, uint32_t count) {
+bool dsl_operands_broadcast(Sema *s, Loc loc, NodeId *nodes, const Loc *places, uint32_t count) {
     const Dim *dims[TYPE_MAX_RANK];
     uint32_t owner[TYPE_MAX_RANK], rank = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -149,14 +150,14 @@ bool operands_broadcast(Sema *s, Loc loc, NodeId *nodes, const Loc *places, uint
         }
     }
     for (uint32_t i = 0; i < count; i++) {
-        nodes[i] = emit_broadcast(s, loc, nodes[i], dims, rank);
+        nodes[i] = dsl_emit_broadcast(s, loc, nodes[i], dims, rank);
         if (nodes[i] == NODE_none) return false;
     }
     return true;
 }
 
-bool operands_unify(Sema *s, Loc loc, const Value *values, const Loc *places, uint32_t count,
-                    NodeId *out_nodes) {
+bool dsl_operands_unify(Sema *s, Loc loc, const Value *values, const Loc *places, uint32_t count,
+                        NodeId *out_nodes) {
     return unify_dtypes(s, loc, values, places, count, out_nodes) &&
-           operands_broadcast(s, loc, out_nodes, places, count);
+           dsl_operands_broadcast(s, loc, out_nodes, places, count);
 }

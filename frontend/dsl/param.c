@@ -9,7 +9,7 @@
  */
 
 static bool eval_dtype(Sema *s, const Ast *ast, DType *out_dtype) {
-    Value value = eval(s, ast);
+    Value value = dsl_eval(s, ast);
     *out_dtype = value.dtype;
     if (value.kind == VALUE_dtype) return true;
     if (value.kind != VALUE_error) {
@@ -19,8 +19,8 @@ static bool eval_dtype(Sema *s, const Ast *ast, DType *out_dtype) {
 }
 
 static const Dim *eval_dim(Sema *s, const Ast *ast) {
-    Value value = eval(s, ast);
-    const Dim *dim = value_as_dim(s->ctx, &value);
+    Value value = dsl_eval(s, ast);
+    const Dim *dim = dsl_value_as_dim(s->ctx, &value);
     if (dim && dim->hi >= 0) return dim;
     if (dim)
         sema_error(s, ast_start(ast), MSG_NEGATIVE_DIM, sema_dim_text(s, dim));
@@ -30,7 +30,7 @@ static const Dim *eval_dim(Sema *s, const Ast *ast) {
     return NULL;
 }
 
-const Type *eval_type(Sema *s, const Ast *ast) {
+const Type *dsl_eval_type(Sema *s, const Ast *ast) {
     DType dtype;
     const Dim *dims[TYPE_MAX_RANK];
     uint32_t rank = 0;
@@ -62,22 +62,22 @@ static void report_type(Sema *s, Loc loc, NodeId node, const Type *type, Loc typ
 static bool may_have_shape(Sema *s, const Type *have, const Type *want) {
     if (have->rank != want->rank) return false;
     for (uint32_t i = 0; i < want->rank; i++) {
-        Value equal = static_compare_dims(s, AST_eq, have->dims[i], want->dims[i]);
+        Value equal = dsl_static_compare_dims(s, AST_eq, have->dims[i], want->dims[i]);
         if (equal.kind == VALUE_bool && !equal.flag) return false;
     }
     return true;
 }
 
-NodeId convert_to_type(Sema *s, Loc loc, const Value *value, const Type *type, Loc type_loc,
-                       Str what) {
-    NodeId node = operand_tensor(s, loc, value, type->dtype);
+NodeId dsl_convert_to_type(Sema *s, Loc loc, const Value *value, const Type *type, Loc type_loc,
+                           Str what) {
+    NodeId node = dsl_operand_tensor(s, loc, value, type->dtype);
     if (node == NODE_none || sema_type(s, node) == type) return node;
     const Type *have = sema_type(s, node);
     if (have->is_tuple || have->dtype != type->dtype || !may_have_shape(s, have, type)) {
         report_type(s, loc, node, type, type_loc, what);
         return NODE_none;
     }
-    return emit_broadcast(s, loc, node, type->dims, type->rank);
+    return dsl_emit_broadcast(s, loc, node, type->dims, type->rank);
 }
 
 /* ---- values of parameters
@@ -123,10 +123,10 @@ enum { MAX_INITIAL_ELEMENTS = 1 << 28 };
 
 /* An initialiser is one number for all elements. */
 static const Blob *initial_value(Sema *s, const Ast *init, const Type *type) {
-    Value value = eval(s, init);
+    Value value = dsl_eval(s, init);
     int64_t count = 0;
     if (value.kind == VALUE_error) return NULL;
-    if (!value_is_number(&value) && value.kind != VALUE_bool) {
+    if (!dsl_value_is_number(&value) && value.kind != VALUE_bool) {
         sema_error(s, ast_start(init), MSG_PARAM_INITIAL, sema_value_text(s, &value));
         return NULL;
     }
@@ -135,7 +135,7 @@ static const Blob *initial_value(Sema *s, const Ast *init, const Type *type) {
         sema_error(s, ast_start(init), MSG_PARAM_INITIAL_SIZE, MAX_INITIAL_ELEMENTS);
         return NULL;
     }
-    NodeId one = emit_number(s, ast_start(init), type->dtype, &value);
+    NodeId one = dsl_emit_number(s, ast_start(init), type->dtype, &value);
     if (one == NODE_none) return NULL;
     Tensor from = {.dtype = type->dtype,
                    .data = (void *)graph_node(s->graph, one)->attrs[0].blob->bytes};
@@ -172,7 +172,7 @@ static bool find_value(Sema *s, const Ast *ast, Str name, const Type *type,
 
 /* A parameter's type: dims are constants. */
 static const Type *param_type(Sema *s, const Ast *ast) {
-    const Type *type = eval_type(s, ast->a);
+    const Type *type = dsl_eval_type(s, ast->a);
     if (!type || type_is_static(type, NULL)) return type;
     Buf buf = {.arena = s->arena};
     buf_type(&buf, type);
@@ -201,7 +201,8 @@ static NodeId new_param(Sema *s, const Ast *ast, Str name, const Type *type) {
     if (!agrees_with_models(s, ast->loc, name, type)) return NODE_none;
     Attr attrs[2] = {{.str = ir_string(s->ctx, name)}};
     if (!find_value(s, ast, name, type, &attrs[1].blob)) return NODE_none;
-    return graph_add(s->graph, OP_param, type, NULL, 0, attrs, NULL, 0, emit_origin(s, ast->loc));
+    return graph_add(s->graph, OP_param, type, NULL, 0, attrs, NULL, 0,
+                     dsl_emit_origin(s, ast->loc));
 }
 
 static NodeId declared_again(Sema *s, const Ast *ast, Str name, const Type *type,
@@ -230,6 +231,6 @@ static NodeId declare_param(Sema *s, const Ast *ast) {
     return param->node;
 }
 
-void exec_param(Sema *s, const Ast *ast) {
-    scope_set(s, ast->text, value_node(declare_param(s, ast)));
+void dsl_exec_param(Sema *s, const Ast *ast) {
+    dsl_scope_set(s, ast->text, dsl_value_node(declare_param(s, ast)));
 }

@@ -94,7 +94,7 @@ static Loc place_of(const Parse *parse, size_t at) {
     return (Loc){before.file, before.line, before.column + before.width, 1};
 }
 
-void report_syntax(Parse *parse, const char *const *expected, int count) {
+void parse_report_syntax(Parse *parse, const char *const *expected, int count) {
     size_t at = parse->at - 1;
     bool quiet = is_explained(parse, at) || is_late_brace(parse, at) || parse->limited;
     parse->failed_at = parse->at;
@@ -112,7 +112,7 @@ void report_syntax(Parse *parse, const char *const *expected, int count) {
 
 /* ---- annotations --------------------------------------------------------------------------- */
 
-void check_annotation(Parse *parse, Loc loc, Str name, AstList arguments) {
+void parse_check_annotation(Parse *parse, Loc loc, Str name, AstList arguments) {
     static const struct {
         const char *name;
         uint32_t arguments;
@@ -143,9 +143,9 @@ AstFile *ast_parse(Arena *arena, Diags *diags, uint32_t file) {
         diag_error(diags, (Loc){file, 1, 1, 1}, MSG_FILE_SIZE, parse.text.size, DSL_MAX_BYTES);
         return NULL;
     }
-    if (!text_is_clean(&parse)) return NULL;
+    if (!dsl_text_is_clean(&parse)) return NULL;
     tokens_scan(&parse);
     tokens_match(&parse);
-    bool good = grammar_parse(&parse);
+    bool good = parse_grammar(&parse);
     return good && diags_error_count(diags) == errors ? parse.out : NULL;
 }

@@ -44,7 +44,7 @@ void tokens_match(Parse *parse);
 
 /* What is wrong with the bytes themselves: false after an error at the first control character or
  * byte that is not UTF-8. */
-bool text_is_clean(Parse *parse);
+bool dsl_text_is_clean(Parse *parse);
 
 /* Tree building; past a limit the result is an AST_error. */
 Ast *ast_leaf(Parse *parse, AstKind kind, Loc loc, Str text);
@@ -56,12 +56,12 @@ AstList ast_list(Ast *only);
 AstList ast_append(AstList list, Ast *ast);
 
 /* Reports an annotation that is none of ours or has the wrong arguments. */
-void check_annotation(Parse *parse, Loc loc, Str name, AstList arguments);
+void parse_check_annotation(Parse *parse, Loc loc, Str name, AstList arguments);
 
 /* Reports that the token before `at` fits nowhere; those whose names are given would. */
-void report_syntax(Parse *parse, const char *const *expected, int count);
+void parse_report_syntax(Parse *parse, const char *const *expected, int count);
 
 /* Runs the grammar over the tokens; false when it could not recover from an error. */
-bool grammar_parse(struct Parse *parse);
+bool parse_grammar(struct Parse *parse);
 
 #endif

@@ -128,8 +128,8 @@ item
     ;
 annotations: %empty | annotations annotation separators ;
 annotation
-    : '@' NAME { check_annotation(parse, $2.loc, $2.text, (AstList){0}); }
-    | '@' NAME '(' annotation_arguments ')' { check_annotation(parse, $2.loc, $2.text, $4); }
+    : '@' NAME { parse_check_annotation(parse, $2.loc, $2.text, (AstList){0}); }
+    | '@' NAME '(' annotation_arguments ')' { parse_check_annotation(parse, $2.loc, $2.text, $4); }
     ;
 annotation_arguments
     : annotation_argument { $$ = ast_list($1); }
@@ -324,10 +324,10 @@ static int yyreport_syntax_error(const yypcontext_t *context, struct Parse *pars
     const char *names[YYNTOKENS];
     int count = yypcontext_expected_tokens(context, expected, YYNTOKENS);
     for (int i = 0; i < count; i++) names[i] = yysymbol_name(expected[i]);
-    report_syntax(parse, names, count);
+    parse_report_syntax(parse, names, count);
     return 0;
 }
 
-bool grammar_parse(struct Parse *parse) {
+bool parse_grammar(struct Parse *parse) {
     return yyparse(parse) == 0;
 }

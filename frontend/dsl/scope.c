@@ -5,17 +5,17 @@
 
 #include <math.h>
 
-void scope_set(Sema *s, Str name, Value value) {
+void dsl_scope_set(Sema *s, Str name, Value value) {
     Value *place = NEW(s->arena, Value);
     *place = value;
     map_set(&s->frame->names, name, place);
 }
 
-const Value *scope_find_local(const Sema *s, Str name) {
+const Value *dsl_scope_find_local(const Sema *s, Str name) {
     return s->frame ? map_get(&s->frame->names, name) : NULL;
 }
 
-Symbol *scope_find_symbol(const Sema *s, Str name) {
+Symbol *dsl_scope_find_symbol(const Sema *s, Str name) {
     Symbol *symbol = s->frame && s->frame->library ? NULL : map_get(&s->user, name);
     return symbol ? symbol : map_get(&s->library, name);
 }
@@ -37,29 +37,29 @@ static bool find_constant(Str name, double *out_number) {
 static Value symbol_value(Sema *s, const Ast *name, const Symbol *symbol) {
     if (symbol->ast->kind != AST_dim) {
         sema_error(s, name->loc, MSG_NOT_A_VALUE, STR_ARG(name->text));
-        return value_error();
+        return dsl_value_error();
     }
     if (map_get(&s->free_dims, name->text)) {
         if (sema_error(s, name->loc, MSG_UNBOUND_DIM, STR_ARG(name->text))) {
             diag_note(s->diags, symbol->ast->loc, MSG_NOTE_DECLARED);
         }
-        return value_error();
+        return dsl_value_error();
     }
     return symbol->dim;
 }
 
-Value scope_lookup(Sema *s, const Ast *name) {
-    const Value *local = scope_find_local(s, name->text);
+Value dsl_scope_lookup(Sema *s, const Ast *name) {
+    const Value *local = dsl_scope_find_local(s, name->text);
     if (local) return *local;
-    const Symbol *symbol = scope_find_symbol(s, name->text);
+    const Symbol *symbol = dsl_scope_find_symbol(s, name->text);
     if (symbol) return symbol_value(s, name, symbol);
     double number;
-    if (find_constant(name->text, &number)) return value_float(number);
+    if (find_constant(name->text, &number)) return dsl_value_float(number);
     if (builtin_find(name->text))
         sema_error(s, name->loc, MSG_NOT_A_VALUE, STR_ARG(name->text));
     else
-        scope_unknown(s, name->loc, name->text);
-    return value_error();
+        dsl_scope_unknown(s, name->loc, name->text);
+    return dsl_value_error();
 }
 
 /* ---- what may be meant ----------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ static void try_map(Guess *guess, const Map *map) {
     for (size_t i = 0; i < map->count; i++) try_name(guess, map->entries[i].key);
 }
 
-void scope_unknown(Sema *s, Loc loc, Str name) {
+void dsl_scope_unknown(Sema *s, Loc loc, Str name) {
     if (!sema_error(s, loc, MSG_UNKNOWN_NAME, STR_ARG(name))) return;
     Guess guess = {.name = name, .distance = name.size < 4 ? 2 : 3};
     if (name.size > LONGEST || name.size < 2) return;
@@ -117,7 +117,7 @@ void scope_unknown(Sema *s, Loc loc, Str name) {
 /* ---- a file's items ----------------------------------------------------------------------------
  */
 
-void scope_declare(Sema *s, const AstFile *file, bool library) {
+void dsl_scope_declare(Sema *s, const AstFile *file, bool library) {
     Map *map = library ? &s->library : &s->user;
     for (const Ast *item = file->items.first; item; item = item->next) {
         if (item->kind == AST_weights || item->kind == AST_error) continue;

@@ -73,17 +73,17 @@ const char *sema_value_text(Sema *s, const Value *value);
 /* ---- nodes (emit.c): NODE_none after a report -------------------------------------------------
  */
 
-const Origin *emit_origin(Sema *s, Loc loc);
-NodeId emit(Sema *s, Loc loc, Op op, const NodeId *args, uint32_t count, const Attr *attrs);
+const Origin *dsl_emit_origin(Sema *s, Loc loc);
+NodeId dsl_emit(Sema *s, Loc loc, Op op, const NodeId *args, uint32_t count, const Attr *attrs);
 /* `number` (an int, a float or a bool) as a scalar constant of dtype, which it must fit. */
-NodeId emit_number(Sema *s, Loc loc, DType dtype, const Value *number);
-NodeId emit_dim(Sema *s, Loc loc, const Dim *dim);
+NodeId dsl_emit_number(Sema *s, Loc loc, DType dtype, const Value *number);
+NodeId dsl_emit_dim(Sema *s, Loc loc, const Dim *dim);
 /* Nothing for the dtype it has; casts in the user's files pin their rounding. */
-NodeId emit_cast(Sema *s, Loc loc, NodeId x, DType to);
-NodeId emit_reshape(Sema *s, Loc loc, NodeId x, const Dim *const *dims, uint32_t rank);
-NodeId emit_permute(Sema *s, Loc loc, NodeId x, const int64_t *perm);
+NodeId dsl_emit_cast(Sema *s, Loc loc, NodeId x, DType to);
+NodeId dsl_emit_reshape(Sema *s, Loc loc, NodeId x, const Dim *const *dims, uint32_t rank);
+NodeId dsl_emit_permute(Sema *s, Loc loc, NodeId x, const int64_t *perm);
 /* As NumPy broadcasts: axes are aligned at the end. Nothing for the shape it has. */
-NodeId emit_broadcast(Sema *s, Loc loc, NodeId x, const Dim *const *dims, uint32_t rank);
+NodeId dsl_emit_broadcast(Sema *s, Loc loc, NodeId x, const Dim *const *dims, uint32_t rank);
 static inline const Type *sema_type(const Sema *s, NodeId node) {
     return graph_type(s->graph, node);
 }
@@ -93,70 +93,71 @@ static inline const Type *sema_type(const Sema *s, NodeId node) {
 
 /* The value as a tensor; a number known at compile time gets `want`, or its default dtype when
  * `want` is DT_count. */
-NodeId operand_tensor(Sema *s, Loc loc, const Value *value, DType want);
+NodeId dsl_operand_tensor(Sema *s, Loc loc, const Value *value, DType want);
 /* The same, but nothing known at compile time alone is accepted: reports what `what` needs. */
-NodeId operand_tensor_only(Sema *s, Loc loc, const Value *value, const char *what);
+NodeId dsl_operand_tensor_only(Sema *s, Loc loc, const Value *value, const char *what);
 /* Brings `count` operands to one dtype (that of the first tensor; numbers follow it) and one shape.
  */
-bool operands_unify(Sema *s, Loc loc, const Value *values, const Loc *places, uint32_t count,
-                    NodeId *out_nodes);
+bool dsl_operands_unify(Sema *s, Loc loc, const Value *values, const Loc *places, uint32_t count,
+                        NodeId *out_nodes);
 /* The common shape of nodes by NumPy's rules; false after a report that shows both and their
  * places. */
-bool operands_broadcast(Sema *s, Loc loc, NodeId *nodes, const Loc *places, uint32_t count);
+bool dsl_operands_broadcast(Sema *s, Loc loc, NodeId *nodes, const Loc *places, uint32_t count);
 
 /* ---- evaluation --------------------------------------------------------------------------------
  */
 
-Value eval(Sema *s, const Ast *ast); /* expr.c */
+Value dsl_eval(Sema *s, const Ast *ast); /* expr.c */
 /* An int known at compile time (constant dims too); false after a report that names `what`. */
-bool eval_int(Sema *s, const Ast *ast, const char *what, int64_t *out_value);
+bool dsl_eval_int(Sema *s, const Ast *ast, const char *what, int64_t *out_value);
 /* Whether a condition holds: +1, 0, or -1 after a report; what is decided at run time is refused.
  */
-int eval_condition(Sema *s, const Ast *ast);
-bool eval_interpolated(Sema *s, Loc loc, Str text, Str *out_text); /* "layer.{i}" */
+int dsl_eval_condition(Sema *s, const Ast *ast);
+bool dsl_eval_interpolated(Sema *s, Loc loc, Str text, Str *out_text); /* "layer.{i}" */
 
-Value arith_binary(Sema *s, const Ast *ast, const Value *a, const Value *b); /* arith.c */
-Value arith_unary(Sema *s, const Ast *ast, const Value *a);
-Value arith_choice(Sema *s, const Ast *ast, const Value *c, const Value *a, const Value *b);
+Value dsl_arith_binary(Sema *s, const Ast *ast, const Value *a, const Value *b); /* arith.c */
+Value dsl_arith_unary(Sema *s, const Ast *ast, const Value *a);
+Value dsl_arith_choice(Sema *s, const Ast *ast, const Value *c, const Value *a, const Value *b);
 /* Both known at compile time (static.c). */
-Value static_binary(Sema *s, const Ast *ast, const Value *a, const Value *b);
-Value static_compare_dims(Sema *s, AstOp op, const Dim *a, const Dim *b);
+Value dsl_static_binary(Sema *s, const Ast *ast, const Value *a, const Value *b);
+Value dsl_static_compare_dims(Sema *s, AstOp op, const Dim *a, const Dim *b);
 /* values[0] @ values[1], summed into `sum`, or into what is usual when that is DT_count
  * (contract.c). */
-Value matmul(Sema *s, Loc loc, const Value values[2], const Loc places[2], DType sum);
+Value dsl_matmul(Sema *s, Loc loc, const Value values[2], const Loc places[2], DType sum);
 
-Value index_value(Sema *s, const Ast *ast, const Value *of);  /* index.c: of[...] */
-Value member_value(Sema *s, const Ast *ast, const Value *of); /* member.c: of.name */
+Value dsl_index_value(Sema *s, const Ast *ast, const Value *of);  /* index.c: of[...] */
+Value dsl_member_value(Sema *s, const Ast *ast, const Value *of); /* member.c: of.name */
 
 /* A list, within the limits of length and nesting. */
-Value list_value(Sema *s, Loc loc, uint32_t count, const Value *items);
+Value dsl_list_value(Sema *s, Loc loc, uint32_t count, const Value *items);
 
-Value eval_call(Sema *s, const Ast *ast); /* call.c */
+Value dsl_eval_call(Sema *s, const Ast *ast); /* call.c */
 
-void exec_block(Sema *s, const Ast *block); /* stmt.c */
-void exec_param(Sema *s, const Ast *ast);   /* param.c */
+void dsl_exec_block(Sema *s, const Ast *block); /* stmt.c */
+void dsl_exec_param(Sema *s, const Ast *ast);   /* param.c */
 /* The type that is written, in the current frame; NULL after a report. */
-const Type *eval_type(Sema *s, const Ast *ast);
+const Type *dsl_eval_type(Sema *s, const Ast *ast);
 /* `value` as a tensor of `type`, for `what`: what is not proved equal becomes an entry check. */
-NodeId convert_to_type(Sema *s, Loc loc, const Value *value, const Type *type, Loc type_loc,
-                       Str what);
+NodeId dsl_convert_to_type(Sema *s, Loc loc, const Value *value, const Type *type, Loc type_loc,
+                           Str what);
 
 /* ---- names (scope.c) ---------------------------------------------------------------------------
  */
 
-void scope_set(Sema *s, Str name, Value value);
-const Value *scope_find_local(const Sema *s, Str name); /* NULL when there is none */
-Symbol *scope_find_symbol(const Sema *s, Str name); /* of the frame's file, then of the library */
-Value scope_lookup(Sema *s, const Ast *name);
+void dsl_scope_set(Sema *s, Str name, Value value);
+const Value *dsl_scope_find_local(const Sema *s, Str name); /* NULL when there is none */
+Symbol *dsl_scope_find_symbol(const Sema *s,
+                              Str name); /* of the frame's file, then of the library */
+Value dsl_scope_lookup(Sema *s, const Ast *name);
 /* Reports that there is no such name, and which one may be meant. */
-void scope_unknown(Sema *s, Loc loc, Str name);
+void dsl_scope_unknown(Sema *s, Loc loc, Str name);
 /* Enters the file's items; duplicates are reported. */
-void scope_declare(Sema *s, const AstFile *file, bool library);
+void dsl_scope_declare(Sema *s, const AstFile *file, bool library);
 
 /* ---- models (model.c) --------------------------------------------------------------------------
  */
 
 /* The graph of a model; NULL after errors. */
-Graph *model_build(Sema *s, const Ast *model);
+Graph *dsl_model_build(Sema *s, const Ast *model);
 
 #endif

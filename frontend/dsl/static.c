@@ -44,17 +44,17 @@ static Value int_binary(Sema *s, const Ast *ast, int64_t a, int64_t b) {
     int64_t result;
     if (divides(ast->op) && b == 0) {
         sema_error(s, ast->loc, MSG_DIVISION_BY_ZERO);
-        return value_error();
+        return dsl_value_error();
     }
     if (ast->op == AST_pow && b < 0) {
         sema_error(s, ast->loc, MSG_NEGATIVE_EXPONENT);
-        return value_error();
+        return dsl_value_error();
     }
     if (!int_operation(ast->op, a, b, &result)) {
         sema_error(s, ast->loc, MSG_INT_OVERFLOW);
-        return value_error();
+        return dsl_value_error();
     }
-    return value_int(result);
+    return dsl_value_int(result);
 }
 
 /* ---- floats -------------------------------------------------------------------------------------
@@ -102,11 +102,11 @@ static bool holds(AstOp op, int sign) {
 
 static Value compare_numbers(AstOp op, const Value *a, const Value *b) {
     if (a->kind == VALUE_int && b->kind == VALUE_int) {
-        return value_bool(holds(op, (a->integer > b->integer) - (a->integer < b->integer)));
+        return dsl_value_bool(holds(op, (a->integer > b->integer) - (a->integer < b->integer)));
     }
     double x = as_double(a), y = as_double(b);
-    if (isnan(x) || isnan(y)) return value_bool(op == AST_ne);
-    return value_bool(holds(op, (x > y) - (x < y)));
+    if (isnan(x) || isnan(y)) return dsl_value_bool(op == AST_ne);
+    return dsl_value_bool(holds(op, (x > y) - (x < y)));
 }
 
 /* Equality of what has no order: strings, dtypes, truth values and None, each with its own kind;
@@ -121,18 +121,18 @@ static bool equal_values(const Value *a, const Value *b) {
     }
 }
 
-Value static_compare_dims(Sema *s, AstOp op, const Dim *a, const Dim *b) {
+Value dsl_static_compare_dims(Sema *s, AstOp op, const Dim *a, const Dim *b) {
     const Dim *difference = dim_sub(s->ctx, a, b);
     int64_t constant;
     if (!dim_is_overflow(difference)) {
         if (dim_is_const(difference, &constant)) {
-            return value_bool(holds(op, (constant > 0) - (constant < 0)));
+            return dsl_value_bool(holds(op, (constant > 0) - (constant < 0)));
         }
-        if (difference->lo > 0) return value_bool(holds(op, 1));
-        if (difference->hi < 0) return value_bool(holds(op, -1));
+        if (difference->lo > 0) return dsl_value_bool(holds(op, 1));
+        if (difference->hi < 0) return dsl_value_bool(holds(op, -1));
         bool at_least = difference->lo == 0, at_most = difference->hi == 0;
-        if (at_least && (op == AST_ge || op == AST_lt)) return value_bool(op == AST_ge);
-        if (at_most && (op == AST_le || op == AST_gt)) return value_bool(op == AST_le);
+        if (at_least && (op == AST_ge || op == AST_lt)) return dsl_value_bool(op == AST_ge);
+        if (at_most && (op == AST_le || op == AST_gt)) return dsl_value_bool(op == AST_le);
     }
     return (Value){.kind = VALUE_relation, .relation = {op, a, b}};
 }
@@ -154,12 +154,12 @@ static Value dim_binary(Sema *s, const Ast *ast, const Dim *a, const Dim *b) {
     case AST_mod: result = b->lo > 0 ? dim_mod(s->ctx, a, b) : NULL; break;
     default: break;
     }
-    if (result && !dim_is_overflow(result)) return value_dim(result);
+    if (result && !dim_is_overflow(result)) return dsl_value_dim(result);
     if (result)
         sema_error(s, ast->loc, MSG_DIM_TOO_LARGE);
     else
         sema_error(s, ast->loc, MSG_DIM_OPERATION, ast_op_name(ast->op));
-    return value_error();
+    return dsl_value_error();
 }
 
 /* ---- the choice
@@ -169,7 +169,7 @@ static Value concat_lists(Sema *s, Loc loc, const ValueList *a, const ValueList 
     Value *items = NEW_ARRAY(s->arena, Value, a->count + b->count);
     for (uint32_t i = 0; i < a->count; i++) items[i] = a->items[i];
     for (uint32_t i = 0; i < b->count; i++) items[a->count + i] = b->items[i];
-    return list_value(s, loc, a->count + b->count, items);
+    return dsl_list_value(s, loc, a->count + b->count, items);
 }
 
 static bool is_comparison(AstOp op) { return op == AST_eq || op == AST_ne || is_order(op); }
@@ -179,29 +179,30 @@ static bool has_dims(const Value *a, const Value *b) {
            (b->kind == VALUE_dim || b->kind == VALUE_int);
 }
 
-Value static_binary(Sema *s, const Ast *ast, const Value *a, const Value *b) {
+Value dsl_static_binary(Sema *s, const Ast *ast, const Value *a, const Value *b) {
     AstOp op = ast->op;
-    bool numbers = value_is_number(a) && value_is_number(b);
+    bool numbers = dsl_value_is_number(a) && dsl_value_is_number(b);
     if (is_comparison(op)) {
         if (numbers) return compare_numbers(op, a, b);
         if (has_dims(a, b)) {
-            return static_compare_dims(s, op, value_as_dim(s->ctx, a), value_as_dim(s->ctx, b));
+            return dsl_static_compare_dims(s, op, dsl_value_as_dim(s->ctx, a),
+                                           dsl_value_as_dim(s->ctx, b));
         }
         bool alike = a->kind == b->kind || a->kind == VALUE_none || b->kind == VALUE_none;
         bool listed = a->kind == VALUE_list && b->kind == VALUE_list;
         if (alike && !listed && !is_order(op))
-            return value_bool(equal_values(a, b) == (op == AST_eq));
+            return dsl_value_bool(equal_values(a, b) == (op == AST_eq));
     } else if (op != AST_matmul) {
         if (a->kind == VALUE_int && b->kind == VALUE_int)
             return int_binary(s, ast, a->integer, b->integer);
-        if (numbers) return value_float(float_operation(op, as_double(a), as_double(b)));
+        if (numbers) return dsl_value_float(float_operation(op, as_double(a), as_double(b)));
         if (has_dims(a, b)) {
-            return dim_binary(s, ast, value_as_dim(s->ctx, a), value_as_dim(s->ctx, b));
+            return dim_binary(s, ast, dsl_value_as_dim(s->ctx, a), dsl_value_as_dim(s->ctx, b));
         }
         bool lists = a->kind == VALUE_list && b->kind == VALUE_list;
         if (lists && op == AST_add) return concat_lists(s, ast->loc, &a->list, &b->list);
     }
     sema_error(s, ast->loc, MSG_OPERATOR, ast_op_name(op), sema_value_text(s, a),
                sema_value_text(s, b));
-    return value_error();
+    return dsl_value_error();
 }

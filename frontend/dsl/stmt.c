@@ -6,14 +6,14 @@ static ValueList spread(Sema *s, const Ast *ast) {
     Value *values = NEW_ARRAY(s->arena, Value, ast->more.count);
     ValueList list = {0, 1, values};
     for (const Ast *expr = ast->more.first; expr; expr = expr->next) {
-        values[list.count++] = eval(s, expr);
+        values[list.count++] = dsl_eval(s, expr);
     }
     return list.count == 1 && values[0].kind == VALUE_tuple ? values[0].list : list;
 }
 
 static void assign(Sema *s, const Ast *target, Value value) {
     if (target->kind == AST_name) {
-        scope_set(s, target->text, value);
+        dsl_scope_set(s, target->text, value);
         Frame *frame = s->frame;
         if (frame->assigned.arena)
             map_set(&frame->assigned, target->text, (void *)(uintptr_t)target);
@@ -31,7 +31,7 @@ static void exec_assign(Sema *s, const Ast *ast) {
     }
     uint32_t i = 0;
     for (const Ast *target = ast->list.first; target; target = target->next) {
-        assign(s, target, failed ? value_error() : values.items[i++]);
+        assign(s, target, failed ? dsl_value_error() : values.items[i++]);
     }
 }
 
@@ -43,23 +43,23 @@ static void exec_return(Sema *s, const Ast *ast) {
     }
     Value *items = NEW_ARRAY(s->arena, Value, ast->list.count);
     uint32_t count = 0;
-    for (const Ast *at = ast->list.first; at; at = at->next) items[count++] = eval(s, at);
-    frame->result = count == 1 ? items[0] : list_value(s, ast->loc, count, items);
+    for (const Ast *at = ast->list.first; at; at = at->next) items[count++] = dsl_eval(s, at);
+    frame->result = count == 1 ? items[0] : dsl_list_value(s, ast->loc, count, items);
     if (count > 1 && frame->result.kind == VALUE_list) frame->result.kind = VALUE_tuple;
     frame->returned = true;
 }
 
 static void exec_for(Sema *s, const Ast *ast) {
     int64_t first, limit;
-    if (!eval_int(s, ast->a, "a bound of a loop", &first)) return;
-    if (!eval_int(s, ast->b, "a bound of a loop", &limit)) return;
+    if (!dsl_eval_int(s, ast->a, "a bound of a loop", &first)) return;
+    if (!dsl_eval_int(s, ast->b, "a bound of a loop", &limit)) return;
     if (limit > first && (uint64_t)limit - (uint64_t)first > DSL_MAX_TRIPS) {
         sema_error(s, ast->loc, MSG_TOO_MANY_TRIPS, DSL_MAX_TRIPS);
         return;
     }
     for (int64_t i = first; i < limit && !s->stopped && !s->frame->returned; i++) {
-        scope_set(s, ast->text, value_int(i));
-        exec_block(s, ast->c);
+        dsl_scope_set(s, ast->text, dsl_value_int(i));
+        dsl_exec_block(s, ast->c);
     }
 }
 
@@ -68,16 +68,16 @@ static void poison(Sema *s, const Ast *block) {
     for (const Ast *at = block ? block->list.first : NULL; at; at = at->next) {
         if (at->kind != AST_assign) continue;
         for (const Ast *target = at->list.first; target; target = target->next) {
-            if (target->kind == AST_name) scope_set(s, target->text, value_error());
+            if (target->kind == AST_name) dsl_scope_set(s, target->text, dsl_value_error());
         }
     }
 }
 
 static void exec_if(Sema *s, const Ast *ast) {
     for (; ast && ast->kind == AST_if; ast = ast->c) {
-        int holds = eval_condition(s, ast->a);
+        int holds = dsl_eval_condition(s, ast->a);
         if (holds > 0) {
-            exec_block(s, ast->b);
+            dsl_exec_block(s, ast->b);
             return;
         }
         if (holds < 0) {
@@ -86,7 +86,7 @@ static void exec_if(Sema *s, const Ast *ast) {
             return;
         }
     }
-    if (ast) exec_block(s, ast);
+    if (ast) dsl_exec_block(s, ast);
 }
 
 static void refuse(Sema *s, const Ast *ast, const char *what) {
@@ -111,7 +111,7 @@ static void assert_relation(Sema *s, const Ast *ast, const Value *value) {
     }
     if (op == AST_lt || op == AST_gt) a = dim_offset(s->ctx, a, 1);
     graph_add_check(s->graph, op == AST_eq ? CHECK_equal : CHECK_at_most, a, b,
-                    emit_origin(s, ast->loc));
+                    dsl_emit_origin(s, ast->loc));
 }
 
 static void exec_assert(Sema *s, const Ast *ast) {
@@ -119,7 +119,7 @@ static void exec_assert(Sema *s, const Ast *ast) {
         exec_assert(s, ast->a);
         ast = ast->b;
     }
-    Value value = eval(s, ast);
+    Value value = dsl_eval(s, ast);
     Loc loc = ast_start(ast);
     switch (value.kind) {
     case VALUE_error: return;
@@ -137,7 +137,7 @@ static void exec_assert(Sema *s, const Ast *ast) {
 static void exec(Sema *s, const Ast *ast) {
     switch (ast->kind) {
     case AST_assign: exec_assign(s, ast); break;
-    case AST_param: exec_param(s, ast); break;
+    case AST_param: dsl_exec_param(s, ast); break;
     case AST_return: exec_return(s, ast); break;
     case AST_for: exec_for(s, ast); break;
     case AST_if: exec_if(s, ast); break;
@@ -146,14 +146,14 @@ static void exec(Sema *s, const Ast *ast) {
     case AST_scan: refuse(s, ast, "a 'scan'"); break;
     case AST_state:
         sema_error(s, ast->loc, MSG_NOT_LOWERED, "'state'");
-        scope_set(s, ast->text, value_error());
+        dsl_scope_set(s, ast->text, dsl_value_error());
         break;
     case AST_minimize: sema_error(s, ast->loc, MSG_MINIMIZE); break;
     default: break;
     }
 }
 
-void exec_block(Sema *s, const Ast *block) {
+void dsl_exec_block(Sema *s, const Ast *block) {
     if (s->depth >= DSL_MAX_DEPTH) {
         sema_limit(s, block->loc, MSG_TOO_DEEP_CALLS, DSL_MAX_DEPTH);
         return;

@@ -10,7 +10,7 @@
 /* Control characters that a text file may hold. */
 static bool is_blank_control(unsigned char c) { return c == '\t' || c == '\n' || c == '\r'; }
 
-bool text_is_clean(Parse *parse) {
+bool dsl_text_is_clean(Parse *parse) {
     Loc loc = {parse->file, 1, 1, 1};
     Str rest = parse->text;
     while (rest.size) {

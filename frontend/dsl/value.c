@@ -1,27 +1,27 @@
 /* Values of the compile-time evaluation (value.h). */
 #include "frontend/dsl/value.h"
 
-Value value_dim(const Dim *dim) {
+Value dsl_value_dim(const Dim *dim) {
     int64_t constant;
-    if (dim_is_const(dim, &constant)) return value_int(constant);
+    if (dim_is_const(dim, &constant)) return dsl_value_int(constant);
     return (Value){.kind = VALUE_dim, .dim = dim};
 }
 
-Value value_node(NodeId node) {
-    return node == NODE_none ? value_error() : (Value){.kind = VALUE_tensor, .node = node};
+Value dsl_value_node(NodeId node) {
+    return node == NODE_none ? dsl_value_error() : (Value){.kind = VALUE_tensor, .node = node};
 }
 
-const Dim *value_as_dim(IrContext *ctx, const Value *value) {
+const Dim *dsl_value_as_dim(IrContext *ctx, const Value *value) {
     if (value->kind == VALUE_int) return dim_const(ctx, value->integer);
     return value->kind == VALUE_dim ? value->dim : NULL;
 }
 
 static void put_list_key(Buf *buf, const ValueList *list) {
     buf_print(buf, "%u", list->count);
-    for (uint32_t i = 0; i < list->count; i++) buf_value_key(buf, &list->items[i]);
+    for (uint32_t i = 0; i < list->count; i++) dsl_value_key(buf, &list->items[i]);
 }
 
-void buf_value_key(Buf *buf, const Value *value) {
+void dsl_value_key(Buf *buf, const Value *value) {
     buf_char(buf, (char)('a' + (int)value->kind));
     switch (value->kind) {
     case VALUE_error:
@@ -43,7 +43,7 @@ void buf_value_key(Buf *buf, const Value *value) {
     buf_char(buf, ';');
 }
 
-const char *value_text(Arena *arena, const Graph *graph, const Value *value) {
+const char *dsl_value_text(Arena *arena, const Graph *graph, const Value *value) {
     static const char *const names[] = {
         [VALUE_error] = "nothing",         [VALUE_none] = "None",
         [VALUE_bool] = "a truth value",    [VALUE_int] = "a whole number",

@@ -47,35 +47,35 @@ struct Value {
     };
 };
 
-static inline Value value_error(void) { return (Value){.kind = VALUE_error}; }
-static inline Value value_none(void) { return (Value){.kind = VALUE_none}; }
-static inline Value value_bool(bool flag) { return (Value){.kind = VALUE_bool, .flag = flag}; }
-static inline Value value_int(int64_t i) { return (Value){.kind = VALUE_int, .integer = i}; }
-static inline Value value_float(double x) { return (Value){.kind = VALUE_float, .number = x}; }
-static inline Value value_string(Str s) { return (Value){.kind = VALUE_string, .text = s}; }
-static inline Value value_dtype(DType d) { return (Value){.kind = VALUE_dtype, .dtype = d}; }
-Value value_dim(const Dim *dim); /* an int where it is constant */
+static inline Value dsl_value_error(void) { return (Value){.kind = VALUE_error}; }
+static inline Value dsl_value_none(void) { return (Value){.kind = VALUE_none}; }
+static inline Value dsl_value_bool(bool flag) { return (Value){.kind = VALUE_bool, .flag = flag}; }
+static inline Value dsl_value_int(int64_t i) { return (Value){.kind = VALUE_int, .integer = i}; }
+static inline Value dsl_value_float(double x) { return (Value){.kind = VALUE_float, .number = x}; }
+static inline Value dsl_value_string(Str s) { return (Value){.kind = VALUE_string, .text = s}; }
+static inline Value dsl_value_dtype(DType d) { return (Value){.kind = VALUE_dtype, .dtype = d}; }
+Value dsl_value_dim(const Dim *dim); /* an int where it is constant */
 
 /* An error value for NODE_none. */
-Value value_node(NodeId node);
+Value dsl_value_node(NodeId node);
 
-static inline bool value_is_number(const Value *value) {
+static inline bool dsl_value_is_number(const Value *value) {
     return value->kind == VALUE_int || value->kind == VALUE_float;
 }
 
 /* An int or a dim, as a Dim; NULL for anything else. */
-const Dim *value_as_dim(IrContext *ctx, const Value *value);
+const Dim *dsl_value_as_dim(IrContext *ctx, const Value *value);
 
 /* Whether the value needs a tensor to work with: tensors themselves, dims and undecided relations.
  */
-static inline bool value_is_runtime(const Value *value) {
+static inline bool dsl_value_is_runtime(const Value *value) {
     return value->kind == VALUE_tensor || value->kind == VALUE_dim || value->kind == VALUE_relation;
 }
 
 /* The bytes that tell values apart, for the memo of calls. */
-void buf_value_key(Buf *buf, const Value *value);
+void dsl_value_key(Buf *buf, const Value *value);
 
 /* What the value is, for messages: "f32[N, 3]", "a string", "None". */
-const char *value_text(Arena *arena, const Graph *graph, const Value *value);
+const char *dsl_value_text(Arena *arena, const Graph *graph, const Value *value);
 
 #endif
