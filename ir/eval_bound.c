@@ -123,6 +123,7 @@ static double small_bound(const EvalRounding *r, double exact, double v, double 
 
 static double bound_of(const EvalRounding *r, double exact, double v, double deviation) {
     DType compute = dtype_compute(r->dtype);
+    if (deviation == 0 && r->ulps == 0 && compute == r->dtype) return 0;
     if (isnan(deviation) || isinf(deviation)) return (double)INFINITY;
     if (!isfinite(exact)) return 0;
     double magnitude = fabs(exact);
@@ -150,9 +151,10 @@ double eval_finish(const EvalRounding *r, double exact, double deviation, double
 
 void eval_finish_run(const EvalRounding *r, EvalValue *out, int64_t start, int64_t count,
                      double *exact, const double *deviations) {
-    for (int64_t i = 0; i < count; i++) {
-        double *bound = out->bound ? &out->bound[start + i] : NULL;
-        exact[i] = eval_finish(r, exact[i], deviations ? deviations[i] : 0, bound);
+    bool twice = dtype_compute(r->dtype) != r->dtype && !r->direct;
+    for (int64_t i = 0; i < count && out->bound; i++) {
+        exact[i] = eval_finish(r, exact[i], deviations ? deviations[i] : 0, &out->bound[start + i]);
     }
+    for (int64_t i = 0; i < count && !out->bound && twice; i++) exact[i] = (double)(float)exact[i];
     tensor_store(&out->tensor, start, count, exact);
 }

@@ -64,7 +64,7 @@ static Side arranged(Eval *ev, const Contraction *c, const EvalValue *value, con
     int64_t stride = 1;
     for (uint32_t i = move.rank; i-- > 0; stride *= move.dims[i]) move.to[i] = stride;
     if (from.x) eval_move_bytes(to.x, from.x, sizeof(double), &move);
-    if (from.b) eval_move_bytes(to.b, from.b, sizeof(double), &move);
+    if (to.b) eval_move_bytes(to.b, from.b, sizeof(double), &move);
     if (from.whole) eval_move_bytes(to.whole, from.whole, sizeof(int64_t), &move);
     return to;
 }

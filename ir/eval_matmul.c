@@ -31,11 +31,10 @@ Side side_load(const Eval *ev, const EvalValue *value) {
     DType dtype = value->tensor.dtype;
     int64_t count = tensor_elements(&value->tensor);
     Side side = side_new(ev->scratch, dtype_is_float(dtype), false, count);
-    if (!side.x) {
+    if (side.x)
+        tensor_load(&value->tensor, 0, count, side.x);
+    else
         tensor_load_ints(&value->tensor, 0, count, side.whole);
-        return side;
-    }
-    tensor_load(&value->tensor, 0, count, side.x);
     bool flushed = ev->options->bounds && flushes(&side, dtype, count);
     if (!ev->options->bounds || (!flushed && eval_is_exact(value))) return side;
     side.b = NEW_ARRAY(ev->scratch, double, (size_t)count);

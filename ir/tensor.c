@@ -112,9 +112,9 @@ void tensor_load(const Tensor *tensor, int64_t start, int64_t count, double *out
     case DT_f32: LOAD_RUN(float, (double)v);
     case DT_f64: LOAD_RUN(double, v);
     case DT_f16:
-    case DT_bf16: LOAD_RUN(uint16_t, number_from_bits(dtype, v));
+    case DT_bf16: number_load_small(dtype, data + 2 * start, count, out_values); return;
     case DT_f8e4m3:
-    case DT_f8e5m2: LOAD_RUN(uint8_t, number_from_bits(dtype, v));
+    case DT_f8e5m2: number_load_small(dtype, data + start, count, out_values); return;
     default: load_from_ints(tensor, start, count, out_values);
     }
 }
@@ -126,9 +126,9 @@ void tensor_store(Tensor *tensor, int64_t start, int64_t count, const double *va
     case DT_f32: STORE_RUN(float, values[i]);
     case DT_f64: STORE_RUN(double, values[i]);
     case DT_f16:
-    case DT_bf16: STORE_RUN(uint16_t, number_to_bits(dtype, values[i]));
+    case DT_bf16: number_store_small(dtype, data + 2 * start, count, values); return;
     case DT_f8e4m3:
-    case DT_f8e5m2: STORE_RUN(uint8_t, number_to_bits(dtype, values[i]));
+    case DT_f8e5m2: number_store_small(dtype, data + start, count, values); return;
     default: break;
     }
     for (int64_t i = 0; i < count; i++) {

@@ -43,6 +43,9 @@ double number_from_bits(DType dtype, uint64_t bits);
 uint64_t number_to_bits(DType dtype, double value);
 /* `value` rounded to what the float dtype represents, by the same rules. */
 double number_round(DType dtype, double value);
+/* Runs of 16- and 8-bit floats from and to memory that need not be aligned. */
+void number_load_small(DType dtype, const unsigned char *data, int64_t count, double *out_values);
+void number_store_small(DType dtype, unsigned char *data, int64_t count, const double *values);
 /* A 64-bit integer rounded once to the float dtype. */
 double number_round_int(DType dtype, int64_t value, bool is_unsigned);
 /* The cast of a float to an integer or bool dtype: truncated, saturated, NaN gives 0; to bool:

@@ -19,7 +19,7 @@ typedef struct Format {
     uint64_t sign;
 } Format;
 
-static Format format_of(DType dtype) {
+static inline Format format_of(DType dtype) {
     switch (dtype) {
     case DT_f8e4m3: return (Format){4, -6, 448, true, 0, 0x7f, 0x80};
     case DT_f8e5m2: return (Format){3, -14, 57344, false, 0x7c, 0x7e, 0x80};
@@ -28,80 +28,79 @@ static Format format_of(DType dtype) {
     }
 }
 
-static uint64_t bits_of(double value) {
+static inline uint64_t bits_of(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
 
-static double double_of(uint64_t bits) {
+static inline double double_of(uint64_t bits) {
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
 }
 
 /* 2^exponent for exponents of normal doubles. */
-static double power(int exponent) { return double_of((uint64_t)(exponent + 1023) << 52); }
+static inline double power(int exponent) { return double_of((uint64_t)(exponent + 1023) << 52); }
 
 /* |value| rounded to the format's grid, without a limit above; not for NaN or infinity. */
-static double round_magnitude(const Format *f, double magnitude) {
-    if (magnitude < power(f->least)) {
-        double shift = 1.5 * power(f->least - f->precision + 1 + 52);
+static inline double round_magnitude(Format f, double magnitude) {
+    if (magnitude < power(f.least)) {
+        double shift = 1.5 * power(f.least - f.precision + 1 + 52);
         return (magnitude + shift) - shift;
     }
-    int drop = 53 - f->precision;
+    int drop = 53 - f.precision;
     uint64_t bits = bits_of(magnitude);
     uint64_t odd = bits >> drop & 1;
     bits += (UINT64_C(1) << (drop - 1)) - 1 + odd;
     return double_of(bits >> drop << drop);
 }
 
-static double round_small(const Format *f, double value) {
+static inline double round_small(Format f, double value) {
     if (isnan(value)) return value;
     double magnitude = fabs(value);
     double rounded = isinf(value) ? INFINITY : round_magnitude(f, magnitude);
-    if (rounded > f->most) rounded = f->saturates ? f->most : (double)INFINITY;
+    if (rounded > f.most) rounded = f.saturates ? f.most : (double)INFINITY;
     return copysign(rounded, value);
 }
 
 double number_round(DType dtype, double value) {
     if (dtype == DT_f64) return value;
     if (dtype == DT_f32) return (double)(float)value;
-    Format f = format_of(dtype);
-    return round_small(&f, value);
+    return round_small(format_of(dtype), value);
 }
 
 /* The bits of a number that the format represents. */
-static uint64_t encode(const Format *f, double value) {
-    uint64_t sign = signbit(value) ? f->sign : 0;
-    if (isnan(value)) return sign | f->nan;
-    if (isinf(value)) return sign | f->infinity;
+static inline uint64_t encode(Format f, double value) {
+    uint64_t sign = signbit(value) ? f.sign : 0;
+    if (isnan(value)) return sign | f.nan;
+    if (isinf(value)) return sign | f.infinity;
     double magnitude = fabs(value);
-    if (magnitude < power(f->least)) {
-        return sign | (uint64_t)(magnitude * power(-(f->least - f->precision + 1)));
+    if (magnitude < power(f.least)) {
+        return sign | (uint64_t)(magnitude * power(-(f.least - f.precision + 1)));
     }
     uint64_t bits = bits_of(magnitude);
-    uint64_t exponent = (bits >> 52) - (uint64_t)(1023 + f->least - 1);
-    uint64_t fraction = (bits & ((UINT64_C(1) << 52) - 1)) >> (53 - f->precision);
-    return sign | exponent << (f->precision - 1) | fraction;
+    uint64_t exponent = (bits >> 52) - (uint64_t)(1023 + f.least - 1);
+    uint64_t fraction = (bits & ((UINT64_C(1) << 52) - 1)) >> (53 - f.precision);
+    return sign | exponent << (f.precision - 1) | fraction;
 }
 
-static double decode(const Format *f, uint64_t bits) {
-    uint64_t magnitude = bits & (f->sign - 1);
-    uint64_t fraction = magnitude & ((UINT64_C(1) << (f->precision - 1)) - 1);
-    uint64_t exponent = magnitude >> (f->precision - 1);
+static inline double decode(Format f, uint64_t bits) {
+    uint64_t magnitude = bits & (f.sign - 1);
+    uint64_t fraction = magnitude & ((UINT64_C(1) << (f.precision - 1)) - 1);
+    uint64_t exponent = magnitude >> (f.precision - 1);
     double value;
-    if (f->saturates ? magnitude == f->nan : magnitude > f->infinity) {
+    if (f.saturates ? magnitude == f.nan : magnitude > f.infinity) {
         value = (double)NAN;
-    } else if (!f->saturates && magnitude == f->infinity) {
+    } else if (!f.saturates && magnitude == f.infinity) {
         value = (double)INFINITY;
     } else if (exponent == 0) {
-        value = (double)fraction * power(f->least - f->precision + 1);
+        value = (double)fraction * power(f.least - f.precision + 1);
     } else {
-        value = double_of((exponent + (uint64_t)(1023 + f->least - 1)) << 52 |
-                          fraction << (53 - f->precision));
+        value = double_of((exponent + (uint64_t)(1023 + f.least - 1)) << 52 |
+                          fraction << (53 - f.precision));
     }
-    return bits & f->sign ? -value : value;
+    return bits & f.sign ? -value : value;
 }
 
 double number_from_bits(DType dtype, uint64_t bits) {
@@ -112,8 +111,7 @@ double number_from_bits(DType dtype, uint64_t bits) {
         memcpy(&value, &word, sizeof value);
         return (double)value;
     }
-    Format f = format_of(dtype);
-    return decode(&f, bits);
+    return decode(format_of(dtype), bits);
 }
 
 uint64_t number_to_bits(DType dtype, double value) {
@@ -125,7 +123,42 @@ uint64_t number_to_bits(DType dtype, double value) {
         return word;
     }
     Format f = format_of(dtype);
-    return encode(&f, round_small(&f, value));
+    return encode(f, round_small(f, value));
+}
+
+/* Runs of one format, so that its numbers are constants of the loop. */
+#define RUNS(T, dtype)                                                                             \
+    for (int64_t i = 0; i < count; i++) {                                                          \
+        T bits;                                                                                    \
+        memcpy(&bits, data + i * (int64_t)sizeof bits, sizeof bits);                               \
+        out_values[i] = decode(format_of(dtype), bits);                                            \
+    }                                                                                              \
+    return
+
+void number_load_small(DType dtype, const unsigned char *data, int64_t count, double *out_values) {
+    switch (dtype) {
+    case DT_f16: RUNS(uint16_t, DT_f16);
+    case DT_bf16: RUNS(uint16_t, DT_bf16);
+    case DT_f8e4m3: RUNS(uint8_t, DT_f8e4m3);
+    default: RUNS(uint8_t, DT_f8e5m2);
+    }
+}
+
+#undef RUNS
+#define RUNS(T, dtype)                                                                             \
+    for (int64_t i = 0; i < count; i++) {                                                          \
+        T bits = (T)encode(format_of(dtype), round_small(format_of(dtype), values[i]));            \
+        memcpy(data + i * (int64_t)sizeof bits, &bits, sizeof bits);                               \
+    }                                                                                              \
+    return
+
+void number_store_small(DType dtype, unsigned char *data, int64_t count, const double *values) {
+    switch (dtype) {
+    case DT_f16: RUNS(uint16_t, DT_f16);
+    case DT_bf16: RUNS(uint16_t, DT_bf16);
+    case DT_f8e4m3: RUNS(uint8_t, DT_f8e4m3);
+    default: RUNS(uint8_t, DT_f8e5m2);
+    }
 }
 
 /* The integer as a double rounded to odd, which a second rounding to fewer bits cannot spoil. */

@@ -446,7 +446,42 @@ static void test_select(void) {
     world_free(&w);
 }
 
+// Integers whose operands are uncertain are so themselves, in every family.
+static void test_uncertain_integers(void) {
+    World w = world_new(1);
+    EvalValue x = value(&w, DT_i32, 1, 3, 0);
+    x.bound = arena_copy(w.arena, (double[]){0, (double)INFINITY, 0}, 24);
+    NodeId arg = input(&w, &x), args[2] = {arg, arg};
+    Attr contract[4] = {{.ints = ir_ints(w.ctx, (int64_t[]){0}, 1)},
+                        {.ints = ir_ints(w.ctx, (int64_t[]){0}, 1)},
+                        {.ints = ir_ints(w.ctx, NULL, 0)},
+                        {.dtype = DT_i32}};
+    int64_t ones[] = {1}, none[] = {0}, two[] = {2};
+    Attr window[5] = {{.ints = ir_ints(w.ctx, two, 1)},
+                      {.ints = ir_ints(w.ctx, ones, 1)},
+                      {.ints = ir_ints(w.ctx, ones, 1)},
+                      {.ints = ir_ints(w.ctx, none, 1)},
+                      {.ints = ir_ints(w.ctx, none, 1)}};
+    Attr gather[2] = {{.i = 0}, {.i = 0}}, cumulative[3] = {{.i = 0}, {.i = 0}, {.i = 0}};
+    const NodeId nodes[] = {
+        apply(&w, OP_contract, args, 2, contract), apply(&w, OP_window_sum, args, 1, window),
+        apply(&w, OP_add, args, 2, NULL),          apply(&w, OP_lt, args, 2, NULL),
+        apply(&w, OP_gather, args, 2, gather),     apply(&w, OP_cum_max, args, 1, cumulative),
+        reduce(&w, OP_reduce_max, arg, DT_i32)};
+    const bool last_is_certain[] = {false, false, true, true, true, false, false};
+    memcpy(x.tensor.data, (int32_t[]){0, 1, 0}, 12);
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        w.g->outputs.count = 0;
+        EvalValue out = run(&w, nodes[i], &x);
+        int64_t last = tensor_elements(&out.tensor) - 1;
+        CHECK_INT(!isinf(out.bound[last]), last_is_certain[i]);
+        if (last > 0) CHECK(isinf(out.bound[1]));
+    }
+    world_free(&w);
+}
+
 int main(void) {
+    RUN(test_uncertain_integers);
     RUN(test_sums);
     RUN(test_overflowing_sums);
     RUN(test_contractions);

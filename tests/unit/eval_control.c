@@ -1,4 +1,5 @@
 // Regions, symbolic dims, tuples, and everything that makes an evaluation fail.
+#include "base/guard.h"
 #include "ir/eval.h"
 #include "ir/infer.h"
 #include "tests/unit/test.h"
@@ -203,9 +204,8 @@ static void test_call_and_kernel(void) {
     const Graph *body = doubling(&w, OP_mul), *again = doubling(&w, OP_mul);
     const Graph *alternatives[2] = {body, again};
     Graph *g = graph(&w);
-    Attr attrs[3] = {{.str = ir_string(w.ctx, STR("f"))},
-                     {.str = ir_string(w.ctx, STR(""))},
-                     {.str = ir_string(w.ctx, STR(""))}};
+    Attr attrs[OP_MAX_ATTRS];
+    for (int i = 0; i < OP_MAX_ATTRS; i++) attrs[i].str = ir_string(w.ctx, STR("f"));
     NodeId x = input(g, &w, "f32[]");
     NodeId call = apply(&w, g, OP_call, &x, 1, attrs, &body, 1);
     output(g, apply(&w, g, OP_kernel, &call, 1, attrs, alternatives, 2));
@@ -399,7 +399,39 @@ static void test_lifetimes(void) {
     world_free(&w);
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
+#endif
+
+// Running out of memory in the middle, inside a region, leaves through the guard and frees all
+// intermediate values (the leak check of the sanitizer looks).
+static void test_out_of_memory(void) {
+    World w = world_new();
+    Graph *body = graph(&w), *g = graph(&w);
+    NodeId x = input(body, &w, "f32[4]"), y = binary(&w, body, OP_add, x, x);
+    const Dim *dims[2] = {dim_const(w.ctx, INT64_C(1) << 50), dim_const(w.ctx, 4)};
+    int64_t axis = 1;
+    Attr attrs[2] = {{.dims = ir_dims(w.ctx, dims, 2)}, {.ints = ir_ints(w.ctx, &axis, 1)}};
+    output(body, apply(&w, body, OP_broadcast, &y, 1, attrs, NULL, 0));
+    const Graph *region = body;
+    Attr names[2] = {{.str = ir_string(w.ctx, STR("f"))}, {.str = ir_string(w.ctx, STR(""))}};
+    NodeId arg = input(g, &w, "f32[4]"), z = unary(&w, g, OP_neg, arg);
+    output(g, apply(&w, g, OP_call, &z, 1, names, &region, 1));
+    float data[4] = {1, 2, 3, 4};
+    EvalValue in = value(DT_f32, 1, 4, data), out;
+    Guard guard;
+    guard_enter(&guard);
+    if (setjmp(guard.jump) == 0) {
+        CHECK(run(&w, g, &in, &out) && !"there is so much memory");
+    }
+    guard_leave(&guard);
+    CHECK_INT(guard.kind, GUARD_memory);
+    world_free(&w);
+}
+
 int main(void) {
+    RUN(test_out_of_memory);
     RUN(test_cond);
     RUN(test_loop);
     RUN(test_scan);
