@@ -15,21 +15,19 @@ static bool search(Prover *prover, const Dim *dim, int steps);
 
 /* ---- weakenings ---- */
 
-/* k·(a // d) + rest, for d > 0. Exact where |k| is 1; else from  a - d + 1 <= d·(a // d) <= a. */
+/* rest ± (a // d), for d > 0: not negative exactly where  d·rest + a  is, or  d·rest - a + d - 1.
+ */
 static bool replace_quotient(Prover *prover, const Dim *dim, const DimTerm *term, int steps) {
     IrContext *ctx = prover->ctx;
     const DimAtom *atom = term->atoms[0];
-    if (term->atom_count > 1 || atom->kind != ATOM_floordiv) return false;
-    int64_t k = term->coefficient, divisor = 0;
+    int64_t sign = term->coefficient;
+    if (term->atom_count > 1 || atom->kind != ATOM_floordiv || (sign != 1 && sign != -1))
+        return false;
     const Dim *quotient = dim_floordiv(ctx, atom->a, atom->b);
-    const Dim *rest = dim_sub(ctx, dim, dim_scale(ctx, quotient, k));
-    const Dim *scaled = dim_mul(ctx, rest, atom->b), *below = dim_offset(ctx, atom->b, -1);
-    if (k == 1) return search(prover, dim_add(ctx, scaled, atom->a), steps);
-    if (k == -1) return search(prover, dim_add(ctx, dim_sub(ctx, scaled, atom->a), below), steps);
-    const Dim *bound = k > 0 ? dim_sub(ctx, atom->a, below) : atom->a;
-    if (!dim_is_const(atom->b, &divisor) || k % divisor != 0)
-        return search(prover, dim_add(ctx, scaled, dim_scale(ctx, bound, k)), steps);
-    return search(prover, dim_add(ctx, rest, dim_scale(ctx, bound, k / divisor)), steps);
+    const Dim *rest = dim_sub(ctx, dim, dim_scale(ctx, quotient, sign));
+    const Dim *scaled = dim_add(ctx, dim_mul(ctx, rest, atom->b), dim_scale(ctx, atom->a, sign));
+    if (sign < 0) scaled = dim_add(ctx, scaled, dim_offset(ctx, atom->b, -1));
+    return search(prover, scaled, steps);
 }
 
 /* ---- search ---- */

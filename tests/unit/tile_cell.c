@@ -204,6 +204,9 @@ static void test_ints(void) {
         {OP_lt, DT_u64, -1, 1, 0},
         {OP_lt, DT_i64, -1, 1, 1},
         {OP_ge, DT_i8, 3, 3, 1},
+        {OP_gt, DT_i8, 3, 3, 0},
+        {OP_le, DT_u64, -1, 3, 0},
+        {OP_eq, DT_u8, 3, 3, 1},
         {OP_ne, DT_bool, 1, 0, 1},
         {OP_neg, DT_i8, -128, 0, -128},
         {OP_neg, DT_u8, 1, 0, 255},
@@ -229,6 +232,9 @@ static void test_floats(void) {
     CHECK(float_op(OP_add, DT_f16, 2048, 1) == 2048);
     CHECK(float_op(OP_mul, DT_f16, 300, 300) == INFINITY);
     CHECK(float_op(OP_exp, DT_f32, 1, 0) == (double)(float)exp(1));
+    CHECK(float_op(OP_rsqrt, DT_f32, 4, 0) == 0.5);
+    CHECK(float_op(OP_neg, DT_f32, 4, 0) == -4);
+    CHECK(float_op(OP_min, DT_f32, 4, 3) == 3 && float_op(OP_max, DT_f32, 4, 3) == 4);
     CHECK(float_op(OP_floordiv, DT_f64, -7, 2) == -4);
     CHECK(float_op(OP_mod, DT_f64, -7, 3) == 2);
     CHECK(float_op(OP_mod, DT_f64, 7, -3) == -2);
@@ -296,7 +302,9 @@ static void test_units(void) {
     CHECK(cell_unit(OP_max, DT_bool, &unit) && unit.i == 0);
     CHECK(cell_unit(OP_min, DT_bool, &unit) && unit.i == 1);
     CHECK(cell_unit(OP_and, DT_u8, &unit) && unit.i == 255);
-    CHECK(!cell_unit(OP_and, DT_f32, &unit) && !cell_unit(OP_sub, DT_f32, &unit));
+    CHECK(cell_unit(OP_xor, DT_u8, &unit) && unit.i == 0);
+    CHECK(!cell_unit(OP_or, DT_f32, &unit) && !cell_unit(OP_and, DT_f32, &unit) &&
+          !cell_unit(OP_sub, DT_f32, &unit));
 }
 
 static void test_sorting(void) {

@@ -378,6 +378,31 @@ static void test_dot(void) {
     }
 }
 
+// Rows and columns spread over a tile, and taken together again along either axis.
+static void test_move(void) {
+    static const char text[] =
+        "tile 1\n"
+        "kernel @outer(%a: view<global i32 [3]>, %b: view<global i32 [4]>,\n"
+        "              %y: view<global i32 [3, 4]> out, %z: view<global i32 [4]> out) placed {\n"
+        "  work {\n"
+        "    %0 = load %a[$0] : tile<i32 [3]>\n"
+        "    %1 = load %b[$0] : tile<i32 [4] lanes=4>\n"
+        "    %2 = move %0 axes=[0] : tile<i32 [3, 4] lanes=4>\n"
+        "    %3 = move %1 axes=[1] : tile<i32 [3, 4] lanes=4>\n"
+        "    %4 = mul %2, %3\n"
+        "    store %4, %y[$0, $1]\n"
+        "    %5 = move %4 axes=[0, 2] : tile<i32 [3, 2, 4] lanes=4>\n"
+        "    %6 = reduce add %5 axis=1\n"
+        "    %7 = reduce max %6 axis=0\n"
+        "    store %7, %z[$0]\n"
+        "  }\n"
+        "}\n";
+    int32_t a[3] = {2, -3, 5}, b[4] = {1, 10, 100, -7}, y[12], z[4];
+    run_text(text, (void *[]){a, b, y, z}, NULL);
+    for (int i = 0; i < 12; i++) CHECK_INT(y[i], a[i / 4] * b[i % 4]);
+    CHECK_MEM(z, ((int32_t[]){10, 100, 1000, 42}), sizeof z);
+}
+
 static void run_sort(const char *direction, const float *x, float *keys, int64_t *indices, int n) {
     char text[2000];
     snprintf(text, sizeof text,
@@ -605,6 +630,7 @@ int main(void) {
     RUN(test_reduce_order);
     RUN(test_scan);
     RUN(test_dot);
+    RUN(test_move);
     RUN(test_sort);
     RUN(test_random);
     RUN(test_index_and_test);

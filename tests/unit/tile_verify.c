@@ -338,6 +338,12 @@ static void test_broken_loops(void) {
 
     x = begin_built();
     loop = tile_begin_for(&x.b, "k", x.zero, dim_const(x.t.ctx, 4), 1, NULL, 0);
+    tile_end_for(&x.b, loop, NULL);
+    loop->unroll = 5000;
+    end_built(&x, "for: cannot be unrolled 5000 times");
+
+    x = begin_built();
+    loop = tile_begin_for(&x.b, "k", x.zero, dim_const(x.t.ctx, 4), 1, NULL, 0);
     end_built(&x, "for: a block does not end with a yield");
 
     x = begin_built();
@@ -410,6 +416,11 @@ static void test_broken_instrs(void) {
     tile_store(&x.b, one, 0, &x.zero, NULL, NULL, 0, OP_none);
     last(&x)->view = 5;
     end_built(&x, "store: there is no such view");
+
+    x = begin_built();
+    one = tile_const(&x.b, x.scalar, 1);
+    tile_store(&x.b, one, 0, &x.zero, (TileId[]){5}, NULL, 0, OP_none);
+    end_built(&x, "store: the index of axis 0 is not defined here");
 
     x = begin_built();
     one = tile_const(&x.b, x.scalar, 1);
