@@ -68,7 +68,8 @@ static void note_operands(const Infer *in) {
 }
 
 bool infer_fail(const Infer *in, const char *id, const char *format, ...) {
-    if (!in->diags) return false;
+    if (*in->failed || !in->diags) return false;
+    *in->failed = true;
     Buf text = {.arena = in->graph->arena};
     va_list args;
     va_start(args, format);
@@ -278,9 +279,11 @@ const Type *infer_type(Graph *graph, Diags *diags, const Origin *origin, Op op, 
                        uint32_t arg_count, const Attr *attrs, const Graph *const *regions,
                        uint32_t region_count) {
     const Type *few[4], **types = few;
+    bool failed = false;
     if (arg_count > 4) types = NEW_ARRAY(graph->arena, const Type *, arg_count);
     for (uint32_t i = 0; i < arg_count; i++) types[i] = graph_type(graph, args[i]);
     Infer in = {.graph = graph, .ctx = graph->ctx, .diags = diags, .origin = origin, .op = op};
+    in.failed = &failed;
     in.info = op_info(op);
     in.args = args;
     in.types = types;

@@ -19,6 +19,7 @@ typedef struct Infer {
     const Attr *attrs;
     const Graph *const *regions;
     uint32_t region_count;
+    bool *failed; /* an application is reported once, for the first reason */
 } Infer;
 
 /* A rule gives the result type, or NULL after infer_fail. Operands have been counted and are
@@ -50,7 +51,8 @@ bool infer_may_equal(const Infer *in, const Dim *a, const Dim *b);
 const Dim *infer_same_dim(const Infer *in, const Dim *a, const Dim *b);
 /* Types that must have equal shapes: that shape with a's dtype. Reports MSG_SHAPES_DISAGREE. */
 const Type *infer_same_shape(const Infer *in, const Type *a, const Type *b);
-/* Requires a <= b, by proof or an entry check; false (nothing reported) when provably not. */
+/* Requires a <= b, by proof or an entry check; false when provably not (nothing is reported) or
+ * when only a kernel will know (it is). */
 bool infer_at_most(const Infer *in, const Dim *a, const Dim *b);
 
 /* The tensor type, after checking rank, sign and size of its dims. */

@@ -139,6 +139,24 @@ static bool same_tensor(const Case *c, const EvalValue *got, const Tensor *want,
 
 enum { MOST_VALUES = 8 };
 
+// The dtypes that each op was run on: of the operand that its row speaks of, or of a leaf's result.
+static uint32_t covered[OP_count];
+
+static void cover(Op op, const EvalValue *inputs, uint32_t count, const Tensor *result) {
+    const Tensor *of = count == 0 ? result : &inputs[op == OP_select ? 1 : 0].tensor;
+    covered[op] |= UINT32_C(1) << of->dtype;
+}
+
+// Every op that works on tensors alone, on every dtype of its row.
+static void test_coverage(void) {
+    for (int op = OP_none + 1; op < OP_count; op++) {
+        const OpInfo *info = op_info((Op)op);
+        bool elsewhere = op == OP_input || op == OP_param || op == OP_item;
+        if (elsewhere || info->flags & FLAG_regions) continue;
+        if (!CHECK_INT(covered[op], info->dtypes)) printf("    %s\n", info->name);
+    }
+}
+
 static void show(void *user, const Diag *diag) { (void)user, printf("%s", diag->rendered); }
 
 static NodeId add_node(const Case *c, Graph *g, Op op, const NodeId *args, uint32_t count,
@@ -191,6 +209,7 @@ static bool run_case(const Case *c) {
     if (node == NODE_none) return fail(c, "refused");
     add_outputs(g, node);
     if (g->outputs.count != result_count) return fail(c, "another number of results");
+    cover(op, inputs, arg_count, &want[0]);
     EvalOptions options = {.bounds = true};
     EvalError error;
     const char *message;
@@ -238,5 +257,6 @@ int main(void) {
         snprintf(path, sizeof path, "tests/tables/%s.txt", names[i]);
         run_file(path);
     }
+    RUN(test_coverage);
     return test_done();
 }

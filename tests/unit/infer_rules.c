@@ -383,6 +383,9 @@ static void test_bound_dims(void) {
         args[i] = graph_add_input(w.graph, STR("x"), type_tensor(w.ctx, DT_f32, 1, &dims[i]), NULL);
     }
     CHECK(!infer_type(w.graph, diags, NULL, OP_add, args, 2, NULL, NULL, 0));
+    Attr topk[3] = {{.i = 0}, {.i = 3}, {.i = 1}};
+    CHECK(!infer_type(w.graph, diags, NULL, OP_topk, args, 1, topk, NULL, 0));
+    CHECK_INT(diags_error_count(diags), 2); // one reason each
     CHECK_STR(buf_str(&w.heard).data,
               "! dims found and 4 are known only at run time and cannot be compared [dim-unknown]");
     world_free(&w);
