@@ -1,10 +1,10 @@
-/* Indices made safe: wrapped, checked, reported, clamped. */
+/* Indices made safe: wrapped, checked, reported, clamped. Under a bound of 0 all are out of range,
+ * and 0. */
 #include "codegen/lower/lowering.h"
 
 typedef struct Check {
     const TileInstr *instr;
-    V bound;        /* i64 */
-    V bound_exists; /* i1: the bound is not 0; NULL when that is known */
+    V bound; /* i64 */
 } Check;
 
 /* One register, or a scalar (lanes 1); `mask` by lane or NULL. */
@@ -14,7 +14,6 @@ static V check_lanes(Lowering *l, const Check *check, V index, V mask, uint32_t 
     V negative = ll_compare(l, LLVMIntSLT, index, zero);
     V wrapped = ll_select(l, negative, ll_add(l, index, bound), index);
     V bad = ll_compare(l, LLVMIntUGE, wrapped, bound);
-    if (check->bound_exists) bad = ll_and(l, bad, ll_splat(l, check->bound_exists, width));
     l->model->report(l, ll_and(l, bad, mask), index, check->bound, check->instr->integer, lanes);
     V most = ll_sub(l, bound, ll_const(LLVMTypeOf(index), 1));
     V safe = ll_max(l, ll_min(l, wrapped, most), zero);
@@ -25,9 +24,7 @@ void lower_check(Lowering *l, const TileInstr *instr) {
     const TileType *type = tile_value_type(l->program, instr->result);
     uint32_t lanes = values_lanes(type), count = tile_register_count(type);
     const Registers *from = values_of(l, instr->args[0]);
-    Check check = {.instr = instr, .bound = dims_emit(l, instr->value)};
-    if (instr->value->lo <= 0)
-        check.bound_exists = ll_compare(l, LLVMIntSGT, check.bound, ll_i64(l, 0));
+    const Check check = {.instr = instr, .bound = dims_emit(l, instr->value)};
     Registers registers = values_new(l, type);
     registers.splats = NEW_ARRAY(l->arena, V, count);
     for (uint32_t i = 0; i < count; i++) {

@@ -138,44 +138,26 @@ static void coordinates(const TileType *type, uint32_t index, int64_t *out_at) {
     }
 }
 
-/* The operand's element that lane `lane` of a result's register takes, in row-major order. */
-static uint32_t source_element(const Move *move, const int64_t *at, uint32_t lane) {
+/* The operand's element that lane 0 of a result's register takes, in row-major order. */
+static uint32_t source_element(const Move *move, const int64_t *at) {
     int64_t element = 0;
-    for (uint32_t i = 0; i < move->from->rank; i++) {
-        uint32_t axis = move->instr->axes[i];
-        int64_t coordinate = at[axis] + (axis + 1 == move->to->rank ? lane : 0);
-        element = element * extent_of(move->from, i) + coordinate;
-    }
+    for (uint32_t i = 0; i < move->from->rank; i++)
+        element = element * extent_of(move->from, i) + at[move->instr->axes[i]];
     return (uint32_t)element;
 }
 
-static V operand_element(Lowering *l, const Move *move, uint32_t element) {
-    uint32_t lanes = values_lanes(move->from);
-    return l->model->extract(l, move->operand->items[element / lanes], lanes, element % lanes);
-}
-
-static V gather_lanes(Lowering *l, const Move *move, const int64_t *at) {
-    uint32_t lanes = values_lanes(move->to);
-    V value = LLVMGetPoison(values_type(l, move->to->dtype, lanes));
-    for (uint32_t lane = 0; lane < lanes; lane++) {
-        V scalar = operand_element(l, move, source_element(move, at, lane));
-        value = l->model->insert(l, value, lanes, lane, scalar);
-    }
-    return value;
-}
-
+/* Along the lanes the operand's registers are the result's; across them it has lanes 1. */
 static void move_register(Lowering *l, const Move *move, Registers *registers, uint32_t index) {
     int64_t at[TILE_MAX_RANK];
     coordinates(move->to, index, at);
-    uint32_t from_rank = move->from->rank, first = source_element(move, at, 0);
-    bool along = from_rank > 0 && move->instr->axes[from_rank - 1] + 1 == move->to->rank;
-    uint32_t lanes = values_lanes(move->from);
-    if (!along)
-        set_splat(l, registers, move->to, index, operand_element(l, move, first));
-    else if (lanes == values_lanes(move->to))
-        registers->items[index] = move->operand->items[first / lanes];
+    uint32_t rank = move->from->rank, lanes = values_lanes(move->from);
+    V source = move->operand->items[source_element(move, at) / lanes];
+    bool along = rank > 0 && move->instr->axes[rank - 1] + 1 == move->to->rank;
+    require(lanes == (along ? values_lanes(move->to) : 1));
+    if (along)
+        registers->items[index] = source;
     else
-        registers->items[index] = gather_lanes(l, move, at);
+        set_splat(l, registers, move->to, index, source);
 }
 
 void lower_move(Lowering *l, const TileInstr *instr) {

@@ -16,9 +16,9 @@
  * warp of the grid, one after the other, each rounded up to LOWER_SCRATCH_ALIGN; it may be NULL
  * when lower_scratch(…).shared.
  *
- * 4-bit views: the store of a whole register whose first element is known to have an even index,
- * under no guard that cuts it, writes whole bytes. Every other 4-bit store changes single nibbles
- * by atomic operations, so that neighbours in other threads are safe, and is slow.
+ * 4-bit views: two grid points never store to one byte (tile.h). The store of a whole register
+ * whose first element is known to have an even index, under no guard that cuts it, writes whole
+ * bytes. Every other one changes single nibbles, on NVPTX by atomic operations, and is slow.
  */
 #ifndef TCC_CODEGEN_LOWER_LOWER_H
 #define TCC_CODEGEN_LOWER_LOWER_H

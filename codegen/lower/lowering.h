@@ -67,9 +67,8 @@ typedef struct LaneModel {
     uint32_t (*width)(uint32_t lanes);
     /* The lane's number, i32 by lane. */
     V (*lane_index)(Lowering *l, uint32_t lanes);
-    /* One lane as a scalar that is the same for all; a register with one lane replaced. */
+    /* One lane as a scalar that is the same for all. */
     V (*extract)(Lowering *l, V value, uint32_t lanes, uint32_t lane);
-    V (*insert)(Lowering *l, V value, uint32_t lanes, uint32_t lane, V scalar);
     /* The lower and the upper half of the first `count` lanes, as registers of count/2 lanes. */
     void (*halves)(Lowering *l, V value, uint32_t count, V *out_low, V *out_high);
     /* One register from or to memory, in storage form; what the mask excludes is not touched.
@@ -230,7 +229,7 @@ V nibble_take(Lowering *l, DType dtype, V byte, V element);
 V nibble_low(Lowering *l, DType dtype, V bytes);
 V nibble_high(Lowering *l, DType dtype, V bytes);
 V nibble_join(Lowering *l, V low, V high);
-/* Replaces one nibble without touching the other, whatever other threads do. */
+/* Replaces one nibble without touching the other, whatever the other lanes do. */
 void nibble_store(Lowering *l, V byte_address, V element, V value);
 
 /* ---- values.c: forms and registers of tile values ---- */

@@ -51,11 +51,6 @@ static V extract(Lowering *l, V value, uint32_t lanes, uint32_t lane) {
     return lanes > 1 ? shuffle_value(l, &shuffle, value) : value;
 }
 
-static V insert(Lowering *l, V value, uint32_t lanes, uint32_t lane, V scalar) {
-    if (lanes <= 1) return scalar;
-    return ll_select(l, ll_compare(l, LLVMIntEQ, l->lane, ll_i32(l, lane)), scalar, value);
-}
-
 /* In lane i of the lower half that of i + count/2; the lanes above hold the same sums in the end,
  * the ops that fold being commutative. */
 static void halves(Lowering *l, V value, uint32_t count, V *out_low, V *out_high) {
@@ -85,7 +80,6 @@ const LaneModel lane_model_nvptx = {
     .width = width,
     .lane_index = lane_index,
     .extract = extract,
-    .insert = insert,
     .halves = halves,
     .load = nvptx_load,
     .store = nvptx_store,

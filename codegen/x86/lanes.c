@@ -14,11 +14,6 @@ static V extract(Lowering *l, V value, uint32_t lanes, uint32_t lane) {
     return lanes > 1 ? ll_extract(l, value, lane) : value;
 }
 
-static V insert(Lowering *l, V value, uint32_t lanes, uint32_t lane, V scalar) {
-    if (lanes <= 1) return scalar;
-    return LLVMBuildInsertElement(l->builder, value, scalar, ll_i32(l, lane), "");
-}
-
 static V slice(Lowering *l, V value, uint32_t start, uint32_t count) {
     V numbers[64];
     require(count <= sizeof numbers / sizeof *numbers);
@@ -41,7 +36,6 @@ const LaneModel lane_model_x86 = {
     .width = width,
     .lane_index = lane_index,
     .extract = extract,
-    .insert = insert,
     .halves = halves,
     .load = x86_load,
     .store = x86_store,
