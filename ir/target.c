@@ -94,3 +94,8 @@ const Target *target_find(Str name) {
         if (str_equal(name, str_from(target_at(i)->name))) return target_at(i);
     return NULL;
 }
+
+int64_t target_panel_columns(const Target *target, int64_t bytes) {
+    bool wide = target->kind == TARGET_cpu && target->vector_registers >= 32 && bytes <= 4;
+    return wide ? 2 * (int64_t)target->lanes : (int64_t)target->lanes;
+}

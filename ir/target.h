@@ -21,8 +21,9 @@ typedef struct Target {
     TargetKind kind;
     const char *name;  /* "x86-64-v3", "x86-64-v4", "sm_80", … as --target= takes it */
     uint32_t features; /* TARGET_cpu */
-    uint32_t lanes;    /* elements that tiles of placed programs have along their lane axis: 16 on
-                        * every    CPU, so that sums do not depend on the instruction set; 32 on GPUs */
+    uint32_t
+        lanes; /* elements that tiles of placed programs have along their lane axis: 16 on
+                * every    CPU, so that sums do not depend on the instruction set; 32 on GPUs */
     uint32_t vector_bytes,
         vector_registers; /* of one core: 32 and 16 with AVX2, 64 and 32 with AVX-512 */
     int64_t l1_bytes, l2_bytes, l3_bytes;
@@ -37,5 +38,10 @@ typedef struct Target {
 const Target *target_find(Str name);
 /* The i-th named target, for help texts; NULL past the end. */
 const Target *target_at(uint32_t index);
+
+/* How many neighbouring results a register tile of a sum has, for elements of `bytes` in the
+ * accumulator: the width of the panels that weights are packed in, and what schedules take for nr
+ * by default. */
+int64_t target_panel_columns(const Target *target, int64_t bytes);
 
 #endif
