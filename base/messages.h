@@ -297,6 +297,21 @@
 #define MSG_INLINE_SIZE                                                                            \
     "inline-size", "functions call one another so often that the graph exceeds %d nodes"
 
+/* graphs as text */
+#define MSG_TIR_VERSION "tir-version", "the text must begin with \"tir 1\""
+#define MSG_TIR_SYNTAX "tir-syntax", "expected %s, found '%.*s'"
+#define MSG_TIR_END "tir-syntax", "expected %s, found the end of the text"
+#define MSG_TIR_OVERFLOW "tir-overflow", "a dim here may leave the range of 62 bits"
+#define MSG_TIR_DIM "tir-dim", "dim %.*s is not what it was declared before"
+#define MSG_TIR_RANGE "tir-range", "the range and the tune value of dim %.*s do not fit together"
+#define MSG_TIR_OP "tir-op", "there is no op '%.*s'"
+#define MSG_TIR_UNKNOWN "tir-unknown", "%%%.*s is not defined before"
+#define MSG_TIR_REDEFINED "tir-redefined", "%%%.*s is defined already"
+#define MSG_TIR_TYPE "tir-type", "the type is %s, not %s"
+#define MSG_TIR_NODE "tir-node", "%s"
+#define MSG_TIR_BLOB "tir-blob", "the bytes of this blob are not known"
+#define MSG_TIR_LIMIT "tir-limit", "there are more than %d %s"
+
 /* tile programs */
 #define MSG_TILE_SYNTAX "tile-syntax", "expected %s, found %s"
 #define MSG_TILE_UNKNOWN "tile-unknown", "%.*s is not defined here"

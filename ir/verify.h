@@ -9,4 +9,8 @@
  * all is well, else a description of the first fault with the node printed (in `arena`). */
 const char *graph_verify(const Graph *graph, Arena *arena);
 
+/* What is wrong with a leaf's given type and its attributes; NULL when nothing is. The index of an
+ * input is not looked at. */
+const char *verify_leaf(Op op, const Type *type, const Attr *attrs);
+
 #endif
