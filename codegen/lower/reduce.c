@@ -124,7 +124,7 @@ static void scan_one(Lowering *l, const TileInstr *instr, const Fold *f, const V
 void lower_scan(Lowering *l, const TileInstr *instr) {
     const TileType *type = tile_value_type(l->program, instr->result);
     Span span = span_of(type, instr->axis);
-    require(!span.last || span.lanes == 1);
+    require(span.lanes == 1);
     Fold f = {.op = instr->scalar, .dtype = type->dtype, .lanes = span.lanes};
     const V *from = values_of(l, instr->args[0])->items;
     Registers registers = values_new(l, type);
