@@ -1,6 +1,6 @@
 // Written by math_coefficients.py, where the method stands; do not edit.
 // clang-format off
-// Lowest degree first. After each formula: log2 of the error of the approximation itself, relative to the function.
+// Lowest degree first. After each formula: log2 of the relative error of the approximation.
 #ifndef TCC_CODEGEN_LOWER_MATH_COEFFICIENTS_H
 #define TCC_CODEGEN_LOWER_MATH_COEFFICIENTS_H
 
