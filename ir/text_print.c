@@ -6,7 +6,17 @@ static void put_indent(Buf *buf, int depth) {
     for (int i = 0; i < depth; i++) buf_put(buf, STR("  "));
 }
 
+/* The verifier also prints nodes that are not as they must be. */
+static bool is_missing(AttrKind kind, Attr attr) {
+    if (kind == ATTR_dtype) return (unsigned)attr.dtype >= DT_count;
+    return kind != ATTR_int && kind != ATTR_blob && attr.bits == 0;
+}
+
 static void put_attr(Buf *buf, AttrKind kind, Attr attr, const Type *type) {
+    if (is_missing(kind, attr)) {
+        buf_put(buf, STR("missing"));
+        return;
+    }
     switch (kind) {
     case ATTR_int: buf_print(buf, "%lld", (long long)attr.i); break;
     case ATTR_ints:
