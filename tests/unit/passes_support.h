@@ -27,6 +27,7 @@ static inline void bench_open(Bench *b) {
     b->ctx.target = target_find(STR("x86-64-v3"));
     b->ctx.options.rewrite_limit = -1;
     b->ctx.options.level = 2;
+    b->ctx.options.round_trip = true;
 }
 
 static inline void bench_close(Bench *b) {
