@@ -17,6 +17,10 @@ int64_t program_bytes(const Program *program, const Type *type, uint32_t bucket)
  * output that reads the input only at the index that it writes, with elements of one size. */
 bool program_in_place(const Kernel *kernel, uint32_t input);
 
+/* Which of the kernel's buffers (inputs, then outputs) lie at the same place as another one in some
+ * launch: what compiled code must not assume to be apart. out_flags has one entry a buffer. */
+void program_find_aliases(const Program *program, uint32_t kernel, bool *out_flags);
+
 /* Checks that launches name buffers of the types that their kernel's region has, that every buffer
  * is written once, before it is read, and never when it is an input or a constant, that no two live
  * buffers of the arena overlap in any bucket (but for program_in_place), that offsets are aligned

@@ -89,6 +89,34 @@ bool program_in_place(const Kernel *kernel, uint32_t input) {
     return good;
 }
 
+static bool same_place(const Program *program, const Buffer *a, const Buffer *b) {
+    if (a == b) return true;
+    if (a->kind != BUFFER_arena || b->kind != BUFFER_arena) return false;
+    for (uint32_t i = 0; i < program->bucket_count; i++) {
+        if (a->offset[i] == b->offset[i]) return true;
+    }
+    return false;
+}
+
+static void mark_aliases(const Program *program, const Launch *launch, bool *flags) {
+    for (uint32_t i = 0; i < launch->buffer_count; i++) {
+        const Buffer *a = &program->buffers.data[launch->buffers[i]];
+        for (uint32_t k = 0; k < i; k++) {
+            const Buffer *b = &program->buffers.data[launch->buffers[k]];
+            if (same_place(program, a, b)) flags[i] = flags[k] = true;
+        }
+    }
+}
+
+void program_find_aliases(const Program *program, uint32_t kernel, bool *out_flags) {
+    const Graph *region = program->kernels.data[kernel].region;
+    memset(out_flags, 0, region->inputs.count + region->outputs.count);
+    for (size_t i = 0; i < program->launches.count; i++) {
+        const Launch *launch = &program->launches.data[i];
+        if (launch->kernel == kernel) mark_aliases(program, launch, out_flags);
+    }
+}
+
 /* ---- the verifier ---------------------------------------------------------------------------- */
 
 typedef struct Verify {

@@ -44,6 +44,9 @@ static void test_chain_runs_in_place(void) {
     CHECK_INT(program->launches.count, 6);
     CHECK_INT(program->kernels.count, 2);
     CHECK_INT(program->buckets[0].arena_bytes, 448);
+    bool flags[2] = {false, false};
+    program_find_aliases(program, 1, flags);
+    CHECK(flags[0] && flags[1]);
     check_program(&b, g, program, NULL);
     bench_close(&b);
 }
