@@ -1,0 +1,123 @@
+/* What the files of the fuser share: the graph with its users, groups, and what is known of their
+ * costs. README.md tells the algorithm.
+ *
+ * A group is a set of nodes that become one kernel. A node may be in several groups (then each
+ * computes it for itself); its home is the first of them, and stores it when a node outside of the
+ * groups that hold it needs it. */
+#ifndef TCC_PASSES_FUSE_FUSE_H
+#define TCC_PASSES_FUSE_FUSE_H
+
+#include "base/map.h"
+#include "passes/fuse/region.h"
+#include "passes/pass.h"
+
+enum {
+    FUSE_MAX_NODES = 256, /* of a group */
+    FUSE_MAX_OUTPUTS = 4, /* of a group around reductions */
+    FUSE_MAX_GROUPS = 8,  /* that a node may be duplicated into */
+    FUSE_DEAR_FLOPS = 16, /* an element: more than that is not computed twice */
+    FUSE_POINTS = 3       /* settings of the dims that costs are taken at: lo, tune, hi */
+};
+
+/* Bytes, operations, … at each of the settings. */
+typedef struct Amount {
+    double at[FUSE_POINTS];
+} Amount;
+
+typedef struct Group {
+    uint32_t id;
+    uint32_t seen; /* the last search that came by */
+    bool seeded;   /* grown around an op that accumulates: its nodes are fixed */
+    NodeId root;   /* what it was begun with */
+    NodeId oldest, newest;
+    uint32_t seed_count; /* how many nodes it was grown to; those after them were absorbed */
+    VEC(NodeId) nodes;   /* in the order in which they joined */
+    VEC(Amount) evaluations;
+    VEC(bool) prologue; /* whether a contraction, convolution or window reads it */
+} Group;
+
+typedef VEC(Group *) GroupList;
+
+/* What was found out about a region. */
+typedef struct Verdict {
+    const Graph *region; /* lies with the verdict */
+    Str skeleton;
+    bool legal;
+    const char *why; /* when it is not */
+    struct Verdict *next;
+} Verdict;
+
+/* Why one group cannot, or need not, be one with another. */
+typedef struct Refusal {
+    const char *rule; /* a literal; NULL: none */
+    const char *text;
+    uint32_t number_count;
+    RemarkNumber numbers[REMARK_MAX_NUMBERS];
+} Refusal;
+
+/* What turned out not to work: a node in the group around `root`. */
+typedef struct Ban {
+    NodeId root, node;
+    const char *why;
+} Ban;
+
+typedef struct Fuser {
+    PassContext *ctx;
+    const Graph *graph;
+    Arena *arena;
+    bool *live, *is_output;
+    uint32_t
+        *user_start; /* users of node n are users[user_start[n]] … users[user_start[n + 1] - 1] */
+    NodeId *users;
+    GroupList *in; /* by node: the groups that hold it; the first is its home */
+    GroupList groups;
+    int64_t *settings[FUSE_POINTS]; /* values of the dims by symbol */
+    Map verdicts;                   /* by hash: lists */
+    VEC(Ban) bans;
+    uint32_t search, *seen; /* the number of the last search; by node, the last that came by */
+    uint32_t oracle_calls;
+} Fuser;
+
+/* ---- graph.c ----------------------------------------------------------------------------------
+ */
+
+void fuser_init(Fuser *f, PassContext *ctx, const Graph *graph);
+/* Whether the node is computed by some kernel (not a leaf, not dead). */
+bool fuser_is_op(const Fuser *f, NodeId id);
+OpClass fuser_class(const Fuser *f, NodeId id);
+/* An op that computes each element by itself, or moves it. */
+bool fuser_is_pointwise(const Fuser *f, NodeId id);
+/* An op that accumulates, and so decides how its kernel walks. */
+bool fuser_is_heavy(const Fuser *f, NodeId id);
+
+/* ---- group.c ----------------------------------------------------------------------------------
+ */
+
+Group *group_add(Fuser *f, NodeId root);
+void group_join(Fuser *f, Group *group, NodeId id);
+bool group_has(const Fuser *f, const Group *group, NodeId id);
+/* Whether the group must store its node. */
+bool group_stores(const Fuser *f, const Group *group, NodeId id);
+/* The name of the skeleton for the group's first `count` nodes; NULL with the rule that they break.
+ */
+const char *group_skeleton(const Fuser *f, const Group *group, size_t count, Refusal *out_refusal);
+/* The first `count` nodes of the group as a region; its outputs are what they must store, and are
+ * written to out_stored (room for `count`; may be NULL). */
+Region group_region(Fuser *f, const Group *group, size_t count, NodeId *out_stored);
+/* Whether codegen can build the region (remembered by region). */
+const Verdict *group_judge(Fuser *f, const Graph *region, const char *skeleton);
+/* Whether a kernel made of `group` would need results of itself. */
+bool group_has_cycle(Fuser *f, const Group *group);
+
+/* ---- search -----------------------------------------------------------------------------------
+ */
+
+/* seed.c: groups around the ops that accumulate. */
+void fuse_seed(Fuser *f);
+/* absorb.c: each other node joins the groups that use it, or begins one. */
+void fuse_absorb(Fuser *f);
+/* reasons.c */
+Refusal refusal(const char *rule, const char *text);
+void fuse_remark_edges(Fuser *f);
+
+#endif

@@ -1,0 +1,185 @@
+/* Groups: membership, what they store, their skeleton, their region, and what codegen says of it.
+ */
+#include "passes/compare.h"
+#include "passes/fuse/cost.h"
+#include "passes/fuse/reduction.h"
+#include "passes/kernel.h"
+
+#include <stdlib.h>
+
+Group *group_add(Fuser *f, NodeId root) {
+    Group *group = NEW(f->arena, Group);
+    group->id = (uint32_t)f->groups.count;
+    group->root = group->oldest = group->newest = root;
+    vec_push(f->arena, &f->groups, group);
+    group_join(f, group, root);
+    return group;
+}
+
+void group_join(Fuser *f, Group *group, NodeId id) {
+    vec_push(f->arena, &group->nodes, id);
+    if (id < group->oldest) group->oldest = id;
+    if (id > group->newest) group->newest = id;
+    vec_push(f->arena, &group->evaluations, cost_steps(f, id));
+    vec_push(f->arena, &group->prologue, false);
+    vec_push(f->arena, &f->in[id], group);
+}
+
+bool group_has(const Fuser *f, const Group *group, NodeId id) {
+    const GroupList *in = &f->in[id];
+    for (size_t i = 0; i < in->count; i++)
+        if (in->data[i] == group) return true;
+    return false;
+}
+
+/* Whether some group that uses the node does not compute it for itself. */
+static bool is_needed(const Fuser *f, NodeId id) {
+    for (uint32_t u = f->user_start[id]; u < f->user_start[id + 1]; u++) {
+        const GroupList *in = &f->in[f->users[u]];
+        if (in->count == 0) return true;
+        for (size_t i = 0; i < in->count; i++)
+            if (!group_has(f, in->data[i], id)) return true;
+    }
+    return f->is_output[id];
+}
+
+bool group_stores(const Fuser *f, const Group *group, NodeId id) {
+    if (graph_type(f->graph, id)->is_tuple || f->in[id].data[0] != group) return false;
+    return is_needed(f, id);
+}
+
+/* ---- skeletons --------------------------------------------------------------------------------
+ */
+
+static const char *merge_skeletons(const char *a, const char *b, Refusal *out_refusal) {
+    bool plain = str_equal(str_from(b), STR("elementwise"));
+    if (plain) return a;
+    if (str_equal(str_from(a), STR("elementwise"))) return b;
+    if (str_equal(str_from(a), STR("row")) && str_equal(str_from(b), STR("row"))) return a;
+    *out_refusal = refusal("two-walks", "the ops accumulate in different ways, which one kernel "
+                                        "cannot do at once");
+    return NULL;
+}
+
+const char *group_skeleton(const Fuser *f, const Group *group, size_t count, Refusal *out_refusal) {
+    const char *skeleton = "elementwise";
+    ReduceClass first = {0};
+    for (size_t i = 0; i < count && skeleton; i++) {
+        NodeId id = group->nodes.data[i];
+        if (!fuser_is_heavy(f, id)) continue;
+        const char *own = kernel_skeleton(fuser_class(f, id));
+        if (own == NULL) {
+            *out_refusal = refusal("control", "control flow has no kernel");
+            return NULL;
+        }
+        skeleton = merge_skeletons(skeleton, own, out_refusal);
+        if (!reduction_is(f, id)) continue;
+        ReduceClass class = reduction_class(f, id);
+        if (first.type != NULL && !reduction_same_class(&first, &class)) {
+            *out_refusal = refusal("other-axes", "the reductions run over different axes");
+            return NULL;
+        }
+        first = class;
+    }
+    return skeleton;
+}
+
+/* ---- regions ----------------------------------------------------------------------------------
+ */
+
+static int compare_ids(const void *a, const void *b) {
+    NodeId x = *(const NodeId *)a, y = *(const NodeId *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Whether the node is used by a node of the group that is not among its first ones, which carry
+ * the mark of the last search. */
+static bool is_used_later(const Fuser *f, const Group *group, NodeId id) {
+    for (uint32_t u = f->user_start[id]; u < f->user_start[id + 1]; u++)
+        if (f->seen[f->users[u]] != f->search && group_has(f, group, f->users[u])) return true;
+    return false;
+}
+
+Region group_region(Fuser *f, const Group *group, size_t count, NodeId *out_stored) {
+    NodeId *nodes = arena_copy(f->arena, group->nodes.data, count * sizeof *nodes);
+    NodeId *stored = out_stored ? out_stored : NEW_ARRAY(f->arena, NodeId, count);
+    uint32_t outputs = 0;
+    qsort(nodes, count, sizeof *nodes, compare_ids);
+    f->search++;
+    for (size_t i = 0; i < count; i++) f->seen[nodes[i]] = f->search;
+    for (size_t i = 0; i < count; i++) {
+        bool tuple = graph_type(f->graph, nodes[i])->is_tuple;
+        if (group_stores(f, group, nodes[i]) || (!tuple && is_used_later(f, group, nodes[i])))
+            stored[outputs++] = nodes[i];
+    }
+    return region_cut(f->graph, nodes, (uint32_t)count, stored, outputs, f->arena);
+}
+
+/* ---- cycles -----------------------------------------------------------------------------------
+ */
+
+/* A kernel must not need its own results: the search goes from what the group reads back to it.
+ * Only groups that hold something younger than its oldest node can depend on it. */
+typedef struct CycleSearch {
+    Fuser *f;
+    const Group *group;
+    VEC(NodeId) pending;
+} CycleSearch;
+
+static void look_at(CycleSearch *s, NodeId id) {
+    Fuser *f = s->f;
+    bool alone = f->in[id].count == 0;
+    NodeId newest = alone ? id : f->in[id].data[0]->newest;
+    uint32_t *seen = alone ? &f->seen[id] : &f->in[id].data[0]->seen;
+    if (newest < s->group->oldest || *seen == f->search) return;
+    *seen = f->search;
+    if (alone) {
+        vec_push(f->arena, &s->pending, id);
+        return;
+    }
+    const Group *group = f->in[id].data[0];
+    for (size_t i = 0; i < group->nodes.count; i++)
+        vec_push(f->arena, &s->pending, group->nodes.data[i]);
+}
+
+bool group_has_cycle(Fuser *f, const Group *group) {
+    CycleSearch s = {.f = f, .group = group};
+    f->search++;
+    for (size_t i = 0; i < group->nodes.count; i++) {
+        const Node *node = graph_node(f->graph, group->nodes.data[i]);
+        for (uint32_t k = 0; k < node->arg_count; k++)
+            if (!group_has(f, group, node->args[k])) look_at(&s, node->args[k]);
+    }
+    while (s.pending.count > 0 && group->seen != f->search) {
+        NodeId id = s.pending.data[--s.pending.count];
+        const Node *node = graph_node(f->graph, id);
+        for (uint32_t k = 0; k < node->arg_count; k++) look_at(&s, node->args[k]);
+    }
+    return group->seen == f->search;
+}
+
+/* ---- what codegen says ------------------------------------------------------------------------
+ */
+
+static Verdict *find_verdict(const Fuser *f, Str key, const Graph *region, Str skeleton) {
+    Verdict *v = map_get(&f->verdicts, key);
+    while (v && !(str_equal(v->skeleton, skeleton) && graph_equal(v->region, region))) v = v->next;
+    return v;
+}
+
+const Verdict *group_judge(Fuser *f, const Graph *region, const char *skeleton) {
+    uint64_t hash = graph_hash(region);
+    Str key = {(const char *)&hash, sizeof hash}, name = str_from(skeleton);
+    Verdict *verdict = find_verdict(f, key, region, name);
+    if (verdict) return verdict;
+    verdict = NEW(f->arena, Verdict);
+    *verdict = (Verdict){.region = region, .skeleton = name, .legal = true};
+    verdict->next = map_get(&f->verdicts, key);
+    map_set(&f->verdicts, key, verdict);
+    const CostModel *cost = f->ctx->cost;
+    if (cost == NULL) return verdict;
+    f->oracle_calls++;
+    verdict->legal =
+        cost->legal(cost->self, region, name, STR(""), f->ctx->target, f->arena, &verdict->why);
+    return verdict;
+}
