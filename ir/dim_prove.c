@@ -64,8 +64,27 @@ static const DimAtom *last_atom(const Dim *dim, const DimAtom *below) {
     return last;
 }
 
+/* A dim of the same sign whose coefficients have no common divisor: g·x + c >= 0 is
+ * x + c // g >= 0. */
+static const Dim *reduce_fraction(IrContext *ctx, const Dim *dim) {
+    int64_t common = 0;
+    for (uint32_t i = 0; i < dim->term_count; i++)
+        common = gcd_int(common, dim->terms[i].coefficient);
+    if (common <= 1) return dim;
+    Poly poly;
+    poly_init(&poly, NULL);
+    for (uint32_t i = 0; i < dim->term_count; i++) {
+        const DimTerm *term = &dim->terms[i];
+        poly_add_term(&poly, term->coefficient / common, term->atoms, term->atom_count);
+    }
+    poly_add_constant(&poly, floor_div(dim->constant, common));
+    return poly_dim(ctx, &poly);
+}
+
 static bool prove(IrContext *ctx, const Dim *dim, int *budget) {
     if (dim->overflow || dim->hi < 0) return false;
+    if (dim->lo >= 0) return true;
+    dim = reduce_fraction(ctx, dim);
     if (dim->lo >= 0) return true;
     if (--*budget < 0) return false;
     const DimAtom *atom = NULL;
@@ -84,8 +103,24 @@ static bool prove(IrContext *ctx, const Dim *dim, int *budget) {
     return false;
 }
 
+/* The common case at once: a symbol below its own limit, which cancels what else there is. */
+static bool prove_by_limit(IrContext *ctx, const Dim *dim) {
+    for (uint32_t i = 0; i < dim->term_count; i++) {
+        const DimTerm *term = &dim->terms[i];
+        const DimSymbol *symbol = term->atoms[0]->symbol;
+        if (term->atom_count != 1 || term->atoms[0]->kind != ATOM_symbol || !symbol->limit)
+            continue;
+        if (term->coefficient >= 0) continue;
+        const Dim *last =
+            dim_sub(ctx, dim_of_symbol(ctx, symbol), dim_offset(ctx, symbol->limit, -1));
+        if (dim_sub(ctx, dim, dim_scale(ctx, last, term->coefficient))->lo >= 0) return true;
+    }
+    return false;
+}
+
 bool dim_proves_nonnegative(IrContext *ctx, const Dim *dim) {
     int budget = PROOF_STEPS;
+    if (dim->lo < 0 && dim->hi >= 0 && prove_by_limit(ctx, dim)) return true;
     return prove(ctx, dim, &budget);
 }
 

@@ -98,7 +98,7 @@ static void set_group(Contraction *s, LabelGroup group, const Dim *position) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < s->label_count; i++)
         if (s->labels[i].group == group) dims[count++] = s->labels[i].dim;
-    emit_delinear(s->e.ctx, count, dims, position, index);
+    emit_delinear(&s->e, count, dims, position, index);
     count = 0;
     for (uint32_t i = 0; i < s->label_count; i++)
         if (s->labels[i].group == group) s->labels[i].index = index[count++];
@@ -157,6 +157,7 @@ static TileId sum_tile(Contraction *s, const Dim *row, const Dim *panel, int64_t
     ValueEmitter *e = &s->e;
     set_shape(s, 2, mr, s->nr, s->lanes);
     TileId acc = emit_identity(e, s->node->type->dtype, OP_add);
+    size_t mark = emit_guard_mark(e);
     EmitLoop loop = emit_begin_for(e, "k", dim_const(e->ctx, 0), s->extent[GROUP_k], &acc, 1);
     loop.loop->unroll = 4;
     set_group(s, GROUP_k, loop.variable);
@@ -165,6 +166,7 @@ static TileId sum_tile(Contraction *s, const Dim *row, const Dim *panel, int64_t
     set_group(s, GROUP_m, dim_add(e->ctx, row, emit_axis(e, 0)));
     TileId a = as_sum(s, operand_at(s, s->a, true));
     if (a != TILE_none && b != TILE_none) acc = tile_dot(&e->b, loop.loop->carried, a, b);
+    emit_pop_guards(e, mark);
     return emit_end_for(e, loop, &acc);
 }
 
@@ -190,11 +192,11 @@ static void build_tile(Contraction *s, const Dim *row, const Dim *panel, int64_t
     TileId acc = sum_tile(s, row, panel, mr);
     if (e->error != NULL) return;
     set_shape(s, 2, mr, s->nr, s->lanes);
+    size_t mark = emit_guard_mark(e);
     const Dim *position = dim_add(e->ctx, panel, emit_axis(e, 1));
     set_group(s, GROUP_m, dim_add(e->ctx, row, emit_axis(e, 0)));
     set_group(s, GROUP_n, position);
     set_result_index(s);
-    size_t mark = emit_guard_mark(e);
     if (s->partial) emit_push_guard(e, position, dim_const(e->ctx, 0), s->extent[GROUP_n]);
     store_result(s, acc);
     emit_pop_guards(e, mark);
@@ -225,10 +227,12 @@ static void pack_panel(Contraction *s, const Dim *panel) {
     ValueEmitter *e = &s->e;
     set_shape(s, 1, s->nr, 0, s->lanes);
     EmitLoop loop = emit_begin_for(e, "k", dim_const(e->ctx, 0), s->extent[GROUP_k], NULL, 0);
+    size_t mark = emit_guard_mark(e);
     set_group(s, GROUP_k, loop.variable);
     TileId b = read_b(s, panel);
     const Dim *subscripts[2] = {loop.variable, emit_axis(e, 0)};
     if (b != TILE_none) tile_store(&e->b, b, s->panel_view, subscripts, NULL, NULL, 0, OP_none);
+    emit_pop_guards(e, mark);
     emit_end_for(e, loop, NULL);
 }
 
@@ -246,19 +250,18 @@ static void build_panels(Contraction *s, const Dim *first, const Dim *count, con
         return;
     }
     TileGuard whole = {last, dim_const(e->ctx, 0), n};
-    size_t scope = emit_scope(e);
     bool never = dim_proves_lt(e->ctx, n, dim_const(e->ctx, s->nr));
-    TileInstr *branch = never ? NULL : tile_begin_if(&e->b, &whole, 1);
-    if (branch != NULL) {
+    EmitBranch branch = {.scope = emit_scope(e)};
+    if (!never) {
+        branch = emit_begin_if(e, &whole, 1);
         build_panel(s, first, count, panel);
-        emit_end_scope(e, scope);
-        tile_else(&e->b, branch, NULL, 0);
+        emit_else(e, branch, NULL, 0);
     }
     s->partial = true;
     build_panel(s, first, count, panel);
     s->partial = false;
-    emit_end_scope(e, scope);
-    if (branch != NULL) tile_end_if(&e->b, branch, NULL, 0);
+    emit_end_scope(e, branch.scope);
+    if (!never) emit_end_if(e, branch, NULL, 0);
 }
 
 /* ---- the grid
@@ -291,6 +294,7 @@ static void build_placed(Contraction *s) {
         const Dim *blocks = dim_ceildiv(ctx, count, dim_const(ctx, rows));
         first = dim_scale(ctx, domain_add_work(e, "m", blocks), rows);
         count = dim_min(ctx, dim_sub(ctx, count, first), dim_const(ctx, rows));
+        count = dim_max(ctx, count, dim_const(ctx, 0));
     }
     build_panels(s, first, count, panel);
 }

@@ -152,14 +152,11 @@ static TileId sum_tap(Conv *s, TileId acc, const Dim *column, const Dim *panel, 
     TileGuard guards[2 * TYPE_MAX_RANK];
     uint32_t count = inside_guards(s, column, mr, guards);
     if (count == 0) return sum_channels(s, acc, column, panel, mr, false);
-    size_t scope = emit_scope(e);
-    TileInstr *branch = tile_begin_if(&e->b, guards, count);
+    EmitBranch branch = emit_begin_if(e, guards, count);
     TileId inside = sum_channels(s, acc, column, panel, mr, false);
-    emit_end_scope(e, scope);
-    tile_else(&e->b, branch, &inside, 1);
+    emit_else(e, branch, &inside, 1);
     TileId edge = sum_channels(s, acc, column, panel, mr, true);
-    emit_end_scope(e, scope);
-    return tile_end_if(&e->b, branch, &edge, 1);
+    return emit_end_if(e, branch, &edge, 1);
 }
 
 static TileId sum_taps(Conv *s, TileId acc, uint32_t axis, const Dim *column, const Dim *panel,
@@ -222,24 +219,24 @@ static void build_tiles(Conv *s) {
     const Dim *blocks = dim_ceildiv(ctx, width, dim_const(ctx, rows));
     const Dim *first = dim_scale(ctx, domain_add_work(e, "x", blocks), rows);
     const Dim *count = dim_min(ctx, dim_sub(ctx, width, first), dim_const(ctx, rows));
+    count = dim_max(ctx, count, dim_const(ctx, 0));
     const Dim *final = dim_offset(ctx, panel, s->nr - 1);
     if (dim_proves_lt(ctx, final, s->outputs)) {
         build_row(s, first, count, panel);
         return;
     }
-    size_t scope = emit_scope(e);
     TileGuard whole = {final, dim_const(ctx, 0), s->outputs};
     bool never = dim_proves_lt(ctx, s->outputs, dim_const(ctx, s->nr));
-    TileInstr *branch = never ? NULL : tile_begin_if(&e->b, &whole, 1);
-    if (branch != NULL) {
+    EmitBranch branch = {.scope = emit_scope(e)};
+    if (!never) {
+        branch = emit_begin_if(e, &whole, 1);
         build_row(s, first, count, panel);
-        emit_end_scope(e, scope);
-        tile_else(&e->b, branch, NULL, 0);
+        emit_else(e, branch, NULL, 0);
     }
     s->partial = true;
     build_row(s, first, count, panel);
-    emit_end_scope(e, scope);
-    if (branch != NULL) tile_end_if(&e->b, branch, NULL, 0);
+    emit_end_scope(e, branch.scope);
+    if (!never) emit_end_if(e, branch, NULL, 0);
 }
 
 /* ---- element by element

@@ -56,16 +56,14 @@ static void run_vectors(Cumulative *s, const Dim *length, const Dim *position) {
     const Dim *last = dim_offset(e->ctx, dim_sub(e->ctx, position, emit_axis(e, 0)),
                                  s->request->target->lanes - 1);
     TileGuard whole = {last, dim_const(e->ctx, 0), length};
-    size_t scope = emit_scope(e), mark = emit_guard_mark(e);
-    TileInstr *branch = tile_begin_if(&e->b, &whole, 1);
+    EmitBranch branch = emit_begin_if(e, &whole, 1);
     run_axis(s);
-    emit_end_scope(e, scope);
-    tile_else(&e->b, branch, NULL, 0);
+    emit_else(e, branch, NULL, 0);
+    size_t mark = emit_guard_mark(e);
     emit_push_guard(e, position, dim_const(e->ctx, 0), length);
     run_axis(s);
     emit_pop_guards(e, mark);
-    emit_end_scope(e, scope);
-    tile_end_if(&e->b, branch, NULL, 0);
+    emit_end_if(e, branch, NULL, 0);
 }
 
 static void build(Cumulative *s) {

@@ -25,20 +25,20 @@ static bool same_dims(const Domain *domain, const Type *type) {
     return true;
 }
 
-void domain_index_in(IrContext *ctx, const Domain *domain, const Type *type,
+void domain_index_in(ValueEmitter *e, const Domain *domain, const Type *type,
                      const Dim **out_index) {
     if (same_dims(domain, type)) {
         for (uint32_t i = 0; i < domain->rank; i++) out_index[i] = domain->index[i];
         return;
     }
-    const Dim *position = emit_linear(ctx, domain->rank, domain->dims, domain->index);
-    emit_delinear(ctx, type->rank, type->dims, position, out_index);
+    const Dim *position = emit_linear(e->ctx, domain->rank, domain->dims, domain->index);
+    emit_delinear(e, type->rank, type->dims, position, out_index);
 }
 
 void domain_index_of(ValueEmitter *e, const Domain *domain, NodeId id, const Dim **out_index) {
     const Node *node = graph_node(e->region, id);
     if (node->op != OP_permute && node->op != OP_reshape) {
-        domain_index_in(e->ctx, domain, node->type, out_index);
+        domain_index_in(e, domain, node->type, out_index);
         return;
     }
     const Dim *inner[TYPE_MAX_RANK];
@@ -48,7 +48,7 @@ void domain_index_of(ValueEmitter *e, const Domain *domain, NodeId id, const Dim
         const IntList *perm = node_attr(node, "perm").ints;
         for (uint32_t i = 0; i < type->rank; i++) out_index[i] = inner[perm->items[i]];
     } else {
-        emit_delinear(e->ctx, node->type->rank, node->type->dims,
+        emit_delinear(e, node->type->rank, node->type->dims,
                       emit_linear(e->ctx, type->rank, type->dims, inner), out_index);
     }
 }
@@ -56,9 +56,11 @@ void domain_index_of(ValueEmitter *e, const Domain *domain, NodeId id, const Dim
 void domain_store(ValueEmitter *e, const Domain *domain, uint32_t output, bool streaming) {
     NodeId id = e->region->outputs.data[output].node, base = domain_base(e->region, id);
     const Dim *inner[TYPE_MAX_RANK], *outer[TYPE_MAX_RANK];
+    size_t mark = emit_guard_mark(e);
     domain_index_of(e, domain, base, inner);
     domain_index_of(e, domain, id, outer);
     emit_store(e, output, emit_value(e, base, inner), outer, streaming);
+    emit_pop_guards(e, mark);
 }
 
 const Dim *domain_add_work(ValueEmitter *e, const char *name, const Dim *extent) {

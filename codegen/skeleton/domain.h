@@ -20,7 +20,8 @@ NodeId domain_base(const Graph *region, NodeId output);
 bool domain_fits(IrContext *ctx, const Domain *domain, const Type *type);
 
 /* The element of a tensor of `type` at the domain's current position in row-major order. */
-void domain_index_in(IrContext *ctx, const Domain *domain, const Type *type, const Dim **out_index);
+void domain_index_in(ValueEmitter *e, const Domain *domain, const Type *type,
+                     const Dim **out_index);
 
 /* The index in node `id`'s own dims of the domain's current point: `id`'s base must fit the domain.
  */

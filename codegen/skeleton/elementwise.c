@@ -8,8 +8,10 @@ static void store_outputs(ValueEmitter *e, const Domain *domain, const SkeletonR
         if (!domain_fits(e->ctx, domain, type))
             emit_fail(e, "outputs have different numbers of elements");
         const Dim *index[TYPE_MAX_RANK];
-        domain_index_in(e->ctx, domain, type, index);
+        size_t mark = emit_guard_mark(e);
+        domain_index_in(e, domain, type, index);
         emit_store(e, i, emit_value(e, id, index), index, request->schedule.streaming == 2);
+        emit_pop_guards(e, mark);
     }
 }
 

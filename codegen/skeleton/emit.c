@@ -50,6 +50,7 @@ void emit_init(ValueEmitter *e, IrContext *ctx, Arena *arena, const Graph *regio
     *e = (ValueEmitter){.ctx = ctx, .arena = arena, .region = region};
     e->program = tile_program_new(ctx, arena, name, state);
     e->b = tile_builder(e->program);
+    e->prover = (Prover){.ctx = ctx, .arena = arena};
     for (uint32_t i = 0; i < region->inputs.count; i++)
         add_view(e, "x", i, graph_type(region, region->inputs.data[i]), false);
     e->output_view = (uint32_t)e->program->views.count;
@@ -82,11 +83,6 @@ void emit_set_shape(ValueEmitter *e, TileShape shape) { e->shape = shape; }
 /* ---- index arithmetic
  * ----------------------------------------------------------------------------- */
 
-/* A divisor that cannot be 0: where the dim is 0 there is no element and no index is ever used. */
-static const Dim *divisor_of(IrContext *ctx, const Dim *dim) {
-    return dim->lo > 0 ? dim : dim_max(ctx, dim, dim_const(ctx, 1));
-}
-
 const Dim *emit_linear(IrContext *ctx, uint32_t rank, const Dim *const *dims,
                        const Dim *const *index) {
     const Dim *position = dim_const(ctx, 0);
@@ -95,12 +91,15 @@ const Dim *emit_linear(IrContext *ctx, uint32_t rank, const Dim *const *dims,
     return position;
 }
 
-void emit_delinear(IrContext *ctx, uint32_t rank, const Dim *const *dims, const Dim *position,
+void emit_delinear(ValueEmitter *e, uint32_t rank, const Dim *const *dims, const Dim *position,
                    const Dim **out_index) {
+    const Dim *one = dim_const(e->ctx, 1);
     for (uint32_t i = rank; i-- > 0;) {
-        const Dim *d = divisor_of(ctx, dims[i]);
-        out_index[i] = i == 0 ? position : dim_mod(ctx, position, d);
-        position = dim_floordiv(ctx, position, d);
+        const Dim *d = dims[i]->lo > 0 ? dims[i] : dim_max(e->ctx, dims[i], one);
+        out_index[i] = i == 0 ? position : dim_mod(e->ctx, position, d);
+        position = dim_floordiv(e->ctx, position, d);
+        if (dims[i]->lo <= 0 && rank > 1)
+            emit_push_guard(e, out_index[i], dim_const(e->ctx, 0), dims[i]);
     }
 }
 
@@ -136,15 +135,36 @@ void emit_provide(ValueEmitter *e, const Provision *provision) {
 
 EmitLoop emit_begin_for(ValueEmitter *e, const char *name, const Dim *from, const Dim *to,
                         const TileId *initial, uint32_t count) {
-    EmitLoop loop = {.scope = emit_scope(e)};
+    EmitLoop loop = {.scope = emit_scope(e), .facts = e->prover.facts.count};
     loop.loop = tile_begin_for(&e->b, name, from, to, 1, initial, count);
     loop.variable = dim_of_symbol(e->ctx, loop.loop->variable);
+    prover_assume_range(&e->prover, from, loop.variable, to);
     return loop;
 }
 
 TileId emit_end_for(ValueEmitter *e, EmitLoop loop, const TileId *yields) {
     emit_end_scope(e, loop.scope);
+    e->prover.facts.count = loop.facts;
     return tile_end_for(&e->b, loop.loop, yields);
+}
+
+EmitBranch emit_begin_if(ValueEmitter *e, const TileGuard *guards, uint32_t guard_count) {
+    EmitBranch branch = {.scope = emit_scope(e), .facts = e->prover.facts.count};
+    branch.branch = tile_begin_if(&e->b, guards, guard_count);
+    for (uint32_t i = 0; i < guard_count; i++)
+        prover_assume_range(&e->prover, guards[i].lo, guards[i].value, guards[i].hi);
+    return branch;
+}
+
+void emit_else(ValueEmitter *e, EmitBranch branch, const TileId *yields, uint32_t count) {
+    emit_end_scope(e, branch.scope);
+    e->prover.facts.count = branch.facts;
+    tile_else(&e->b, branch.branch, yields, count);
+}
+
+TileId emit_end_if(ValueEmitter *e, EmitBranch branch, const TileId *yields, uint32_t count) {
+    emit_end_scope(e, branch.scope);
+    return tile_end_if(&e->b, branch.branch, yields, count);
 }
 
 /* ---- remembering
@@ -262,6 +282,27 @@ static bool split_dynamic(ValueEmitter *e, uint32_t rank, const Dim **subscripts
     return true;
 }
 
+/* Every element that is computed lies inside; where that does not follow from what is known here,
+ * the access gets a guard of its own, which always holds. They are popped with the caller's mark.
+ */
+static void guard_access(ValueEmitter *e, uint32_t view, const Dim *const *subscripts,
+                         const TileId *at) {
+    const TileView *v = &e->program->views.data[view];
+    size_t facts = e->prover.facts.count, given = e->guards.count;
+    for (size_t i = 0; i < given; i++)
+        prover_assume_range(&e->prover, e->guards.data[i].lo, e->guards.data[i].value,
+                            e->guards.data[i].hi);
+    const Dim *zero = dim_const(e->ctx, 0);
+    for (uint32_t i = 0; i < v->rank; i++) {
+        bool gathered = at != NULL && at[i] != TILE_none;
+        if (gathered || (prover_nonnegative(&e->prover, subscripts[i]) &&
+                         prover_less(&e->prover, subscripts[i], v->dims[i])))
+            continue;
+        emit_push_guard(e, subscripts[i], zero, v->dims[i]);
+    }
+    e->prover.facts.count = facts;
+}
+
 static TileId emit_load(ValueEmitter *e, uint32_t view, DType dtype, const Dim *const *index,
                         uint32_t rank) {
     const Dim *subscripts[TYPE_MAX_RANK];
@@ -274,8 +315,11 @@ static TileId emit_load(ValueEmitter *e, uint32_t view, DType dtype, const Dim *
         e->slow_accesses++;
     else
         count_access(e, view, subscripts);
+    size_t mark = emit_guard_mark(e);
+    guard_access(e, view, subscripts, any ? at : NULL);
     TileId value = tile_load(&e->b, emit_type(e, dtype), view, subscripts, any ? at : NULL,
                              e->guards.data, (uint32_t)e->guards.count, 0);
+    emit_pop_guards(e, mark);
     return cast_to(&e->b, value, dtype_compute(dtype));
 }
 
@@ -377,7 +421,7 @@ static void operand_index(ValueEmitter *e, const Node *node, const Dim *const *i
     const Type *type = graph_type(e->region, node->args[0]);
     switch (node->op) {
     case OP_reshape:
-        emit_delinear(e->ctx, type->rank, type->dims,
+        emit_delinear(e, type->rank, type->dims,
                       emit_linear(e->ctx, node->type->rank, node->type->dims, index), inner);
         break;
     case OP_permute:
@@ -405,6 +449,15 @@ static void operand_index(ValueEmitter *e, const Node *node, const Dim *const *i
         }
     }
     }
+}
+
+static TileId emit_moved(ValueEmitter *e, const Node *node, const Dim *const *index) {
+    const Dim *inner[TYPE_MAX_RANK];
+    size_t mark = emit_guard_mark(e);
+    operand_index(e, node, index, inner);
+    TileId value = emit_value(e, node->args[0], inner);
+    emit_pop_guards(e, mark);
+    return value;
 }
 
 /* x[…, i[…], …]: the index is read, made safe, and stands as a symbol in x's index. */
@@ -437,9 +490,12 @@ static TileId emit_gather(ValueEmitter *e, const Node *node, const Dim *const *i
 }
 
 static TileId emit_random(ValueEmitter *e, const Node *node, const Dim *const *index) {
-    TileId key = emit_value(e, node->args[0], NULL);
     const Dim *counter = emit_linear(e->ctx, node->type->rank, node->type->dims, index);
     TileId count = emit_index(e, counter);
+    TileShape shape = e->shape;
+    emit_set_shape(e, (TileShape){.lanes = shape.lanes == 0 ? 0 : 1});
+    TileId key = emit_value(e, node->args[0], NULL);
+    emit_set_shape(e, shape);
     if (key == TILE_none || count == TILE_none) return TILE_none;
     return tile_random(&e->b, key, count, node_attr(node, "stream").i);
 }
@@ -482,7 +538,6 @@ static const Provision *find_provision(const ValueEmitter *e, NodeId node,
 
 static TileId emit_op(ValueEmitter *e, NodeId id, const Dim *const *index) {
     const Node *node = graph_node(e->region, id);
-    const Dim *inner[TYPE_MAX_RANK];
     if (op_is_elementwise(node->op)) return emit_elementwise(e, node, index);
     switch (op_info(node->op)->class) {
     case CLASS_LEAF: return emit_leaf(e, node, index);
@@ -490,9 +545,7 @@ static TileId emit_op(ValueEmitter *e, NodeId id, const Dim *const *index) {
     case CLASS_PERMUTE:
     case CLASS_BROADCAST:
     case CLASS_SLICE:
-    case CLASS_REVERSE:
-        operand_index(e, node, index, inner);
-        return emit_value(e, node->args[0], inner);
+    case CLASS_REVERSE: return emit_moved(e, node, index);
     case CLASS_PAD: return emit_pad(e, node, index);
     case CLASS_CONCAT: return emit_concat(e, node, index);
     case CLASS_GATHER: return emit_gather(e, node, index);
@@ -533,7 +586,10 @@ void emit_store(ValueEmitter *e, uint32_t output, TileId value, const Dim *const
     const Type *type = graph_type(e->region, e->region->outputs.data[output].node);
     uint32_t view = e->output_view + output;
     count_access(e, view, index);
+    size_t mark = emit_guard_mark(e);
+    guard_access(e, view, index, NULL);
     TileInstr *store = tile_store(&e->b, cast_to(&e->b, value, type->dtype), view, index, NULL,
                                   e->guards.data, (uint32_t)e->guards.count, OP_none);
     store->streaming = streaming;
+    emit_pop_guards(e, mark);
 }

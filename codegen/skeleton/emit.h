@@ -13,6 +13,7 @@
 #ifndef TCC_CODEGEN_SKELETON_EMIT_H
 #define TCC_CODEGEN_SKELETON_EMIT_H
 
+#include "codegen/tile/prove.h"
 #include "codegen/tile/tile.h"
 #include "ir/graph.h"
 
@@ -56,6 +57,7 @@ typedef struct ValueEmitter {
     uint32_t output_view; /* view of output 0; inputs are views 0…, outputs follow */
     bool *rounded;        /* by node: its value is pinned to its dtype */
     VEC(TileGuard) guards;
+    Prover prover; /* with what loops and branches around the current block say */
     VEC(Provision) provisions;
     VEC(MemoEntry) memo;
     VEC(DynamicIndex) dynamics;
@@ -107,17 +109,28 @@ void emit_provide(ValueEmitter *e, const Provision *provision);
 /* Loops of a skeleton: tile_begin_for and tile_end_for with the scope of remembered values. */
 typedef struct EmitLoop {
     TileInstr *loop;
-    size_t scope;
+    size_t scope, facts;
     const Dim *variable;
 } EmitLoop;
 EmitLoop emit_begin_for(ValueEmitter *e, const char *name, const Dim *from, const Dim *to,
                         const TileId *initial, uint32_t count);
 TileId emit_end_for(ValueEmitter *e, EmitLoop loop, const TileId *yields);
 
-/* Index arithmetic: row-major position of `index` in `dims`, and back. */
+/* Branches likewise. The guards are known to hold in the first block. */
+typedef struct EmitBranch {
+    TileInstr *branch;
+    size_t scope, facts;
+} EmitBranch;
+EmitBranch emit_begin_if(ValueEmitter *e, const TileGuard *guards, uint32_t guard_count);
+void emit_else(ValueEmitter *e, EmitBranch branch, const TileId *yields, uint32_t count);
+TileId emit_end_if(ValueEmitter *e, EmitBranch branch, const TileId *yields, uint32_t count);
+
+/* Index arithmetic: row-major position of `index` in `dims`, and back. Where a dim may be 0, the
+ * way back divides by at least 1 and pushes the guard that the index is inside, which holds for
+ * every element that there is; callers pop it with theirs. */
 const Dim *emit_linear(IrContext *ctx, uint32_t rank, const Dim *const *dims,
                        const Dim *const *index);
-void emit_delinear(IrContext *ctx, uint32_t rank, const Dim *const *dims, const Dim *position,
+void emit_delinear(ValueEmitter *e, uint32_t rank, const Dim *const *dims, const Dim *position,
                    const Dim **out_index);
 
 #endif

@@ -31,11 +31,13 @@ static void init(Pointwise *s, const SkeletonRequest *request, const Type *type,
 }
 
 static void emit_at(Pointwise *s, const Dim *position) {
-    emit_delinear(s->e.ctx, s->domain.rank - s->split, s->domain.dims + s->split, position,
+    size_t mark = emit_guard_mark(&s->e);
+    emit_delinear(&s->e, s->domain.rank - s->split, s->domain.dims + s->split, position,
                   s->domain.index + s->split);
     size_t provided = s->e.provisions.count;
     s->body(&s->e, &s->domain, s->request);
     s->e.provisions.count = provided;
+    emit_pop_guards(&s->e, mark);
 }
 
 static void build_free(Pointwise *s) {
@@ -48,17 +50,19 @@ static void build_tail(Pointwise *s, const Dim *point, const Dim *rest) {
     ValueEmitter *e = &s->e;
     int64_t grain = s->request->schedule.grain;
     const Dim *begin = dim_scale(e->ctx, point, grain);
-    size_t scope = emit_scope(e), mark = emit_guard_mark(e);
     TileGuard mine = {rest, begin, dim_offset(e->ctx, begin, grain)};
-    TileInstr *branch = dim_equals_int(point, 0) ? NULL : tile_begin_if(&e->b, &mine, 1);
+    bool alone = dim_equals_int(point, 0);
+    EmitBranch branch = {.scope = emit_scope(e)};
+    if (!alone) branch = emit_begin_if(e, &mine, 1);
+    size_t mark = emit_guard_mark(e);
     const Dim *position = dim_add(e->ctx, rest, emit_axis(e, 0));
     emit_push_guard(e, position, dim_const(e->ctx, 0), s->length);
     emit_at(s, position);
     emit_pop_guards(e, mark);
-    emit_end_scope(e, scope);
-    if (branch == NULL) return;
-    tile_else(&e->b, branch, NULL, 0);
-    tile_end_if(&e->b, branch, NULL, 0);
+    emit_end_scope(e, branch.scope);
+    if (alone) return;
+    emit_else(e, branch, NULL, 0);
+    emit_end_if(e, branch, NULL, 0);
 }
 
 static void build_placed(Pointwise *s) {

@@ -255,7 +255,7 @@ static void finish(Row *s, uint32_t stage, const Accumulators *acc) {
 typedef void SweepBody(Row *s, uint32_t stage, size_t mark, Accumulators *acc);
 
 static void set_position(Row *s, const Dim *position) {
-    emit_delinear(s->e.ctx, s->domain.rank - s->tail, s->domain.dims + s->tail, position,
+    emit_delinear(&s->e, s->domain.rank - s->tail, s->domain.dims + s->tail, position,
                   s->domain.index + s->tail);
 }
 
@@ -270,8 +270,10 @@ static void sweep_vectors(Row *s, uint32_t stage, SweepBody *body, Accumulators 
         EmitLoop loop = emit_begin_for(e, "k", dim_const(ctx, 0), whole, acc->values, acc->count);
         loop.loop->unroll = (uint32_t)s->request->schedule.unroll;
         for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = loop.loop->carried + i;
+        size_t whole_mark = emit_guard_mark(e);
         set_position(s, dim_add(ctx, dim_scale(ctx, loop.variable, lanes), emit_axis(e, 0)));
         body(s, stage, emit_guard_mark(e), acc);
+        emit_pop_guards(e, whole_mark);
         TileId first = emit_end_for(e, loop, acc->values);
         for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = first + i;
     }
@@ -446,7 +448,7 @@ static void store_body(Row *s, uint32_t stage, size_t mark, Accumulators *acc) {
     (void)stage, (void)mark, (void)acc;
     for (uint32_t i = 0; i < s->request->region->outputs.count; i++) {
         NodeId base = domain_base(s->request->region, s->request->region->outputs.data[i].node);
-        if (domain_fits(s->e.ctx, &s->domain, graph_type(s->request->region, base)))
+        if (!domain_fits(s->e.ctx, &s->outer, graph_type(s->request->region, base)))
             domain_store(&s->e, &s->domain, i, s->streaming);
     }
 }
@@ -456,22 +458,37 @@ static bool store_small_outputs(Row *s, const TileShape *small) {
     const Graph *g = s->request->region;
     bool any_large = false;
     TileShape shape = s->e.shape;
+    size_t guards = s->e.guards.count;
     emit_set_shape(&s->e, *small);
+    if (small->rank == 0) s->e.guards.count = 0; /* they are about the row's elements */
     for (uint32_t i = 0; i < g->outputs.count; i++) {
         const Type *type = graph_type(g, domain_base(g, g->outputs.data[i].node));
-        if (domain_fits(s->e.ctx, &s->domain, type))
-            any_large = true;
-        else if (domain_fits(s->e.ctx, &s->outer, type))
+        if (domain_fits(s->e.ctx, &s->outer, type))
             domain_store(&s->e, &s->outer, i, false);
+        else if (domain_fits(s->e.ctx, &s->domain, type))
+            any_large = true;
         else
             emit_fail(&s->e, "an output is neither as large as the row nor one element of it");
     }
     emit_set_shape(&s->e, shape);
+    s->e.guards.count = guards;
     return any_large;
 }
 
 /* ---- the forms
  * ---------------------------------------------------------------------------------------------- */
+
+/* The indices of all reduced axes from one position over them. */
+static void set_reduced(Row *s, const Dim *position) {
+    const Dim *dims[TYPE_MAX_RANK], *index[TYPE_MAX_RANK];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->domain.rank; i++)
+        if (s->reduced[i]) dims[count++] = s->domain.dims[i];
+    emit_delinear(&s->e, count, dims, position, index);
+    count = 0;
+    for (uint32_t i = 0; i < s->domain.rank; i++)
+        if (s->reduced[i]) s->domain.index[i] = index[count++];
+}
 
 /* All axes of the row as one tile: free programs, and short rows in registers. */
 static void build_whole(Row *s, uint32_t lanes) {
@@ -487,14 +504,7 @@ static void build_whole(Row *s, uint32_t lanes) {
     emit_set_shape(e, shape);
     const Dim *position = emit_axis(e, 0);
     emit_push_guard(e, position, dim_const(e->ctx, 0), length);
-    for (uint32_t i = s->domain.rank; i-- > 0;) {
-        if (!s->reduced[i]) continue;
-        const Dim *d = s->domain.dims[i]->lo > 0
-                           ? s->domain.dims[i]
-                           : dim_max(e->ctx, s->domain.dims[i], dim_const(e->ctx, 1));
-        s->domain.index[i] = dim_mod(e->ctx, position, d);
-        position = dim_floordiv(e->ctx, position, d);
-    }
+    set_reduced(s, position);
     for (uint32_t stage = 1; stage <= s->stage_count && e->error == NULL; stage++) {
         Accumulators acc = start(s, stage);
         step(s, stage, mark, &acc);
@@ -533,17 +543,15 @@ static void build_column(StageSweep *sweep) {
     const Dim *base = dim_sub(e->ctx, position, emit_axis(e, 0));
     const Dim *last = dim_offset(e->ctx, base, s->request->target->lanes - 1);
     TileGuard whole = {last, dim_const(e->ctx, 0), length};
-    size_t scope = emit_scope(e), provided = e->provisions.count, mark = emit_guard_mark(e);
-    TileInstr *branch = tile_begin_if(&e->b, &whole, 1);
+    size_t provided = e->provisions.count, mark = emit_guard_mark(e);
+    EmitBranch branch = emit_begin_if(e, &whole, 1);
     build_sweeps(sweep);
-    emit_end_scope(e, scope);
     e->provisions.count = provided;
-    tile_else(&e->b, branch, NULL, 0);
+    emit_else(e, branch, NULL, 0);
     emit_push_guard(e, position, dim_const(e->ctx, 0), length);
     build_sweeps(sweep);
     emit_pop_guards(e, mark);
-    emit_end_scope(e, scope);
-    tile_end_if(&e->b, branch, NULL, 0);
+    emit_end_if(e, branch, NULL, 0);
 }
 
 TileProgram *skeleton_build_row(const SkeletonRequest *request, const char **out_why) {

@@ -94,11 +94,11 @@ static bool is_stored(Run *run, uint32_t view, int64_t index) {
                     STR_ARG(run->program->views.data[view].name), (long long)index);
 }
 
-/* Two 4-bit elements share the byte that is stored. */
+/* Neighbours of 4 bits share a byte but not a touch: lowerings store nibbles without disturbing the
+ * other one. */
 static Touch *touch_of(const Run *run, uint32_t view, int64_t index) {
     Touch *touches = run->views[view].touches;
-    bool packed = dtype_info(run->program->views.data[view].dtype)->bits == 4;
-    return touches ? &touches[packed ? index / 2 : index] : NULL;
+    return touches ? &touches[index] : NULL;
 }
 
 static bool note_read(Run *run, uint32_t view, int64_t index) {

@@ -338,7 +338,8 @@ static const DimSymbol *loop_variable(TileBuilder *b, const char *name, const Ti
         limit = dim_const(ctx, start + (end - 1 - start) / step * step + 1);
     else if (step > 1 && dim_proves_divisible(dim_sub(ctx, limit, from), step))
         limit = dim_offset(ctx, limit, 1 - step);
-    return new_variable(b->program, name, from->lo, limit->hi - 1, limit);
+    bool proved = from->lo < 0 && dim_proves_le(ctx, dim_const(ctx, 0), from);
+    return new_variable(b->program, name, proved ? 0 : from->lo, limit->hi - 1, limit);
 }
 
 TileInstr *tile_begin_for(TileBuilder *b, const char *name, const Dim *from, const Dim *to,

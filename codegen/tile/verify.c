@@ -118,7 +118,8 @@ static bool loop_range_is_right(Verify *v, const TileInstr *loop) {
             dim_floordiv(ctx, dim_sub(ctx, last, loop->from), dim_const(ctx, loop->step));
         last = dim_add(ctx, loop->from, dim_scale(ctx, whole, loop->step));
     }
-    if (variable->lo > loop->from->lo)
+    const Dim *above = dim_offset(ctx, loop->from, -variable->lo);
+    if (variable->lo > loop->from->lo && !prover_nonnegative(&v->prover, above))
         return verify_fail(v, "its variable begins after the loop does");
     if (loop->to->hi <= loop->from->lo) return true;
     const Dim *room = dim_sub(ctx, dim_const(ctx, variable->hi), last);
@@ -139,10 +140,13 @@ static bool verify_loop(Verify *v, const TileInstr *loop, uint32_t depth) {
                             tile_value_type(v->program, loop->carried + i)))
             return verify_fail(v, "carried value %u has another type than its initial value", i);
     }
+    bool empty = loop->to->hi <= loop->from->lo;
+    v->never += empty;
     if (!define(v, loop, loop->carried, loop->arg_count) ||
         !verify_instrs(v, &loop->blocks[0], true, depth + 1) ||
         !yields_types(v, &loop->blocks[0], loop->carried, loop->arg_count))
         return false;
+    v->never -= empty;
     leave_scope(v, values, variables, facts);
     if (!define(v, loop, loop->result, loop->result_count)) return false;
     return yields_types(v, &loop->blocks[0], loop->result, loop->result_count);
@@ -236,6 +240,7 @@ static bool verify_program(Verify *v) {
         if (variable->kind != SYMBOL_index || variable->lo > 0 || variable->limit != extent ||
             variable->hi < extent->hi - 1)
             return verify_fail(v, "work: axis %u has a variable of another range", i);
+        if (extent->hi <= 0) v->never++;
     }
     for (uint32_t i = 0; i < program->work_rank; i++)
         vec_push(v->arena, &v->variables, program->work[i]);

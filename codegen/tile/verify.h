@@ -16,6 +16,7 @@ typedef struct Verify {
     VEC(TileId) scope;       /* the values in scope; cut back when a block ends */
     VEC(const DimSymbol *) variables; /* in scope */
     int64_t next_site;
+    uint32_t never; /* how many enclosing loops and grids are known to be empty */
 } Verify;
 
 /* Notes what is wrong with the current instruction; false, so that rules can return it. */

@@ -117,6 +117,18 @@ static bool verify_sort(Verify *v, const TileInstr *instr) {
            verify_fail(v, "its count may be negative");
 }
 
+/* Whether no element of the tile is ever touched: there is none, or a guard never holds. */
+static bool is_empty(const Verify *v, const TileInstr *instr, const TileType *shape) {
+    for (uint32_t i = 0; shape && i < shape->rank; i++) {
+        if (shape->extents[i]->hi <= 0) return true;
+    }
+    for (uint32_t i = 0; i < instr->guard_count; i++) {
+        const TileGuard *guard = &instr->guards[i];
+        if (guard->value->hi < guard->lo->lo || guard->value->lo >= guard->hi->hi) return true;
+    }
+    return v->never > 0;
+}
+
 bool verify_access(Verify *v, const TileInstr *instr) {
     const TileType *shape = tile_shape_of(v->program, instr);
     size_t facts = v->prover.facts.count;
@@ -128,7 +140,8 @@ bool verify_access(Verify *v, const TileInstr *instr) {
         return instr->value->lo >= 0 || verify_fail(v, "its bound may be negative");
     }
     if (instr->op != TILE_load && instr->op != TILE_store) return true;
-    for (uint32_t i = 0; i < v->program->views.data[instr->view].rank; i++) {
+    bool empty = is_empty(v, instr, shape);
+    for (uint32_t i = 0; !empty && i < v->program->views.data[instr->view].rank; i++) {
         if (!verify_subscript(v, instr, i, shape)) return false;
     }
     v->prover.facts.count = facts;
