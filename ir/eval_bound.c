@@ -81,12 +81,14 @@ DType eval_accumulator(DType operand, DType result) {
 }
 
 /* One term is itself. More of them may overflow in part, though the whole does not; a sum that
- * holds an infinity or a NaN does so in any order. */
+ * holds a NaN does so in any order, one that is infinite may become NaN where a finite term of the
+ * other sign overflows. */
 double eval_sum_deviation(const EvalOptions *options, DType accumulator, int64_t count, double sum,
                           double terms, double bounds) {
     const DTypeInfo *info = dtype_info(accumulator);
     if (isnan(bounds) || isinf(bounds)) return (double)INFINITY;
-    if (count <= 1 || !isfinite(sum)) return bounds;
+    if (count <= 1 || isnan(sum)) return bounds;
+    if (isinf(sum)) return (double)INFINITY;
     if (!(terms + bounds <= info->most)) return (double)INFINITY;
     double relax = options->relax > 0 ? options->relax : 1;
     double epsilon = ldexp(1, -(int)info->precision);
