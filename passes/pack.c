@@ -1,10 +1,10 @@
 /* pack: lays constant weights out in the order in which register tiles read them.
  *
  * A tile of NR results reads NR neighbouring columns of the weights at each step of the sum. So
- *   contract  w[…]: columns n, steps k    becomes  P[ceil(N / NR), K, NR]
+ *   contract  w[…]: columns n, steps k    becomes  P[ceil(N / NR), k…, NR]
  *   conv      w[O, C, taps…]              becomes  P[ceil(O / NR), taps…, C, NR]
  * with zeros behind the last column. The graph then reads w as a view of P: permute, reshape,
- * slice, which kernels absorb as index maps: column n of step k is P[n / NR, k, n mod NR],
+ * slice, which kernels absorb as index maps: column n of step k is P[n // NR, k, n % NR],
  * contiguous along a tile. The values are the same, bit for bit. Depthwise kernels, whose groups
  * are narrower than a tile, only get their channels last: P[taps…, C, O]. */
 #include "ir/build.h"
@@ -51,53 +51,89 @@ static Graph *start_chain(const Packing *p, NodeId *out_w) {
     return chain;
 }
 
-/* x[rows, n] with zeros behind its columns up to a multiple of NR. */
+static bool is_identity(const int64_t *perm, uint32_t rank) {
+    uint32_t i = 0;
+    while (i < rank && perm[i] == i) i++;
+    return i == rank;
+}
+
+static NodeId permuted(Graph *g, NodeId x, const int64_t *perm) {
+    return is_identity(perm, graph_type(g, x)->rank) ? x : build_permute(g, x, perm);
+}
+
+static NodeId unpermuted(Graph *g, NodeId x, const int64_t *perm) {
+    int64_t back[TYPE_MAX_RANK];
+    uint32_t rank = graph_type(g, x)->rank;
+    for (uint32_t i = 0; i < rank; i++) back[perm[i]] = i;
+    return permuted(g, x, back);
+}
+
+/* x with zeros behind its last axis. */
 static NodeId padded(Graph *g, NodeId x, int64_t more) {
-    const Dim *zero = dim_const(g->ctx, 0), *lo[] = {zero, zero};
-    const Dim *hi[] = {zero, dim_const(g->ctx, more)};
-    return more ? build_pad(g, x, build_scalar(g, graph_type(g, x)->dtype, 0), lo, hi) : x;
+    const Dim *lo[TYPE_MAX_RANK], *hi[TYPE_MAX_RANK];
+    const Type *type = graph_type(g, x);
+    for (uint32_t i = 0; i < type->rank; i++) {
+        bool last = i + 1 == type->rank;
+        lo[i] = dim_const(g->ctx, 0);
+        hi[i] = dim_const(g->ctx, last ? more : 0);
+    }
+    return more ? build_pad(g, x, build_scalar(g, type->dtype, 0), lo, hi) : x;
 }
 
-static void inverse(const int64_t *perm, uint32_t rank, int64_t *out) {
-    for (uint32_t i = 0; i < rank; i++) out[perm[i]] = i;
+/* The first n elements of x's last axis. */
+static NodeId trimmed(Graph *g, NodeId x, int64_t n) {
+    const Dim *start[TYPE_MAX_RANK], *limit[TYPE_MAX_RANK];
+    int64_t steps[TYPE_MAX_RANK];
+    const Type *type = graph_type(g, x);
+    uint32_t last = type->rank - 1;
+    if (dim_equals_int(type->dims[last], n)) return x;
+    for (uint32_t i = 0; i < type->rank; i++) {
+        start[i] = dim_const(g->ctx, 0);
+        limit[i] = i == last ? dim_const(g->ctx, n) : type->dims[i];
+        steps[i] = 1;
+    }
+    return build_slice(g, x, start, limit, steps);
 }
 
-/* The weights read from their packed form: `perm` brings the column axis last. */
+/* Axis `from` of `rank` axes moved to `to`, as a permutation. */
+static void moving(uint32_t rank, uint32_t from, uint32_t to, int64_t *out_perm) {
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (next == from) next++;
+        out_perm[i] = i == to ? from : next++;
+    }
+}
+
+/* The weights read from their packed form: `perm` brings the column axis last, where it is split
+ * into panels, whose axis goes to the front. */
 static NodeId packed_view(const Packing *p, const int64_t *perm) {
     Graph *g = p->g;
-    const Type *type = graph_type(g, p->w);
-    uint32_t rank = type->rank;
-    int64_t dims[TYPE_MAX_RANK], rows = 1;
-    for (uint32_t i = 0; i < rank; i++) dims[i] = extent(g, p->w, (uint32_t)perm[i]);
-    for (uint32_t i = 0; i + 1 < rank; i++) rows *= dims[i];
-    int64_t n = dims[rank - 1], panels = (n + p->columns - 1) / p->columns;
-    int64_t all = panels * p->columns, flat[] = {rows, n};
-    int64_t split[] = {rows, panels, p->columns}, joined[] = {rows, all};
+    uint32_t rank = graph_type(g, p->w)->rank;
+    if (rank + 1 > TYPE_MAX_RANK) return NODE_none;
+    int64_t split[TYPE_MAX_RANK], merged[TYPE_MAX_RANK], front[TYPE_MAX_RANK];
+    for (uint32_t i = 0; i < rank; i++) split[i] = merged[i] = extent(g, p->w, (uint32_t)perm[i]);
+    int64_t n = split[rank - 1], panels = (n + p->columns - 1) / p->columns;
+    split[rank - 1] = panels;
+    split[rank] = p->columns;
+    merged[rank - 1] = panels * p->columns;
+    moving(rank + 1, rank - 1, 0, front);
 
     NodeId w;
     Graph *chain = start_chain(p, &w);
-    NodeId x = reshaped(chain, build_permute(chain, w, perm), flat, 2);
-    x = reshaped(chain, padded(chain, x, all - n), split, 3);
-    NodeId packed = evaluated(p, chain, build_permute(chain, x, (int64_t[]){1, 0, 2}));
+    NodeId x = padded(chain, permuted(chain, w, perm), merged[rank - 1] - n);
+    NodeId packed =
+        evaluated(p, chain, permuted(chain, reshaped(chain, x, split, rank + 1), front));
     if (packed == NODE_none) return NODE_none;
-
-    NodeId y = reshaped(g, build_permute(g, packed, (int64_t[]){1, 0, 2}), joined, 2);
-    const Dim *zero = dim_const(g->ctx, 0), *start[] = {zero, zero};
-    const Dim *limit[] = {dim_const(g->ctx, rows), dim_const(g->ctx, n)};
-    if (all > n) y = build_slice(g, y, start, limit, (int64_t[]){1, 1});
-    int64_t back[TYPE_MAX_RANK];
-    inverse(perm, rank, back);
-    return build_permute(g, reshaped(g, y, dims, rank), back);
+    NodeId y = reshaped(g, unpermuted(g, packed, front), merged, rank);
+    return unpermuted(g, trimmed(g, y, n), perm);
 }
 
 /* The weights read from a permuted copy. */
 static NodeId permuted_view(const Packing *p, const int64_t *perm) {
     NodeId w;
     Graph *chain = start_chain(p, &w);
-    NodeId moved = evaluated(p, chain, build_permute(chain, w, perm));
-    int64_t back[TYPE_MAX_RANK];
-    inverse(perm, graph_type(p->g, p->w)->rank, back);
-    return moved == NODE_none ? NODE_none : build_permute(p->g, moved, back);
+    NodeId moved = evaluated(p, chain, permuted(chain, w, perm));
+    return moved == NODE_none ? NODE_none : unpermuted(p->g, moved, perm);
 }
 
 /* ---- what is packed ---------------------------------------------------------------------------

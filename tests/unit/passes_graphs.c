@@ -326,7 +326,7 @@ static void test_pack_makes_panels(void) {
     bench_open(&b);
     const Graph *g = run(&b, network(&b, norm_plain), "inline,decompose,fold,plan,pack");
     bool found = false;
-    const Type *panels = TYPE(&b, DT_f32, 2, 27, 16); // 20 channels of 3·3·3 steps
+    const Type *panels = TYPE(&b, DT_f32, 2, 3, 3, 3, 16); // 20 channels of 3·3·3 steps
     for (size_t i = 0; i < g->nodes.count; i++) {
         found |= g->nodes.data[i].op == OP_const && g->nodes.data[i].type == panels;
     }
