@@ -61,6 +61,9 @@ bool dim_has_kind(const Dim *dim, DimAtomKind kind); /* at its top, not inside a
 bool dim_split_atom(IrContext *ctx, const Dim *dim, const DimAtom *atom,
                     const Dim **out_coefficient, const Dim **out_rest);
 
+/* sum + a·b. */
+const Dim *dim_add_product(IrContext *ctx, const Dim *sum, const Dim *a, const Dim *b);
+
 /* The coefficient alone, also where the rest would overflow; the overflow Dim for higher powers. */
 const Dim *dim_coefficient(IrContext *ctx, const Dim *dim, const DimAtom *atom);
 

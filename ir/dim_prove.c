@@ -15,10 +15,7 @@ static bool prove(IrContext *ctx, const Dim *dim, int *budget);
 /* coefficient·value + rest >= 0? */
 static bool prove_with(IrContext *ctx, const Dim *coefficient, const Dim *value, const Dim *rest,
                        int *budget) {
-    Poly poly;
-    poly_init(&poly, rest);
-    poly_add_product(&poly, coefficient, value, 1);
-    return prove(ctx, poly_dim(ctx, &poly), budget);
+    return prove(ctx, dim_add_product(ctx, rest, coefficient, value), budget);
 }
 
 static bool prove_symbol(IrContext *ctx, const DimAtom *atom, bool rising, const Dim *coefficient,

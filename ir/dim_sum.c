@@ -168,6 +168,13 @@ const Dim *dim_mul(IrContext *ctx, const Dim *a, const Dim *b) {
     return poly_dim(ctx, &poly);
 }
 
+const Dim *dim_add_product(IrContext *ctx, const Dim *sum, const Dim *a, const Dim *b) {
+    Poly poly;
+    poly_init(&poly, sum);
+    poly_add_product(&poly, a, b, 1);
+    return poly_dim(ctx, &poly);
+}
+
 const Dim *dim_scale(IrContext *ctx, const Dim *a, int64_t factor) {
     Poly poly;
     poly_init(&poly, NULL);

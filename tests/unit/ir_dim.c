@@ -200,6 +200,52 @@ static void test_overflow(void) {
     teardown(f);
 }
 
+static void test_one_symbol(void) {
+    Fixture f = setup();
+    const Dim *n = named(f, "N", 1, 100);
+    symbol(f, SYMBOL_index, "i", 0, 99, n);
+    symbol(f, SYMBOL_index, "j", 0, 99, n);
+    const DimSymbol *i = resolve(f.ctx, STR("i"));
+    const Dim *coefficient, *rest;
+    CHECK(dim_split_affine(f.ctx, read_dim(f, "(N + 1)*i + j // 4 + 3"), i, &coefficient, &rest));
+    CHECK(coefficient == read_dim(f, "N + 1") && rest == read_dim(f, "j // 4 + 3"));
+    CHECK(dim_split_affine(f.ctx, n, i, &coefficient, &rest));
+    CHECK(dim_equals_int(coefficient, 0) && rest == n);
+    static const char *const bent[] = {"i*i", "i % 4", "i + (i + j) // 2", "i*(i // 2)",
+                                       "min(i, j)"};
+    for (size_t k = 0; k < sizeof bent / sizeof *bent; k++) {
+        CHECK(!dim_split_affine(f.ctx, read_dim(f, bent[k]), i, &coefficient, &rest));
+        CHECK(dim_mentions(read_dim(f, bent[k]), i));
+    }
+    CHECK(!dim_mentions(read_dim(f, "N*j % 7"), i));
+    int64_t value;
+    CHECK(dim_evaluate(read_dim(f, "N*i - j // 4"), (int64_t[]){10, 7, 9}, &value) && value == 68);
+    CHECK(!dim_evaluate(read_dim(f, "i // j"), (int64_t[]){10, 7, 0}, &value));
+    dim_new_symbol(f.ctx, SYMBOL_named, STR("T"), 1, 4096, 512, NULL);
+    CHECK_INT(dim_tune_value(read_dim(f, "2*T + i + (T + 1) // 2")), 1280);
+    teardown(f);
+}
+
+// A dim that may be 0 divides nothing, but in index expressions, where 0 means that there is no
+// index.
+static void test_zero_divisors(void) {
+    Fixture f = setup();
+    const Dim *z = named(f, "Z", 0, 64), *i = loop(f, "i", z), *x = named(f, "X", 0, 1000);
+    const Dim *flat = dim_add(f.ctx, dim_mul(f.ctx, x, z), i);
+    CHECK(dim_is_overflow(dim_floordiv(f.ctx, flat, z)) &&
+          dim_is_overflow(dim_mod(f.ctx, flat, z)));
+    CHECK(dim_index_floordiv(f.ctx, flat, z) == x && dim_index_mod(f.ctx, flat, z) == i);
+    const Dim *quotient = dim_index_floordiv(f.ctx, x, z);
+    CHECK(!dim_is_overflow(quotient) && quotient->lo == 0 && quotient->hi == 1000);
+    int64_t value;
+    CHECK(!dim_evaluate(quotient, (int64_t[]){0, 0, 5}, &value));
+    const DimSymbol *symbols[] = {resolve(f.ctx, STR("X"))};
+    const Dim *values[] = {flat};
+    CHECK(dim_substitute(f.ctx, quotient, symbols, values, 1) == x);
+    CHECK(dim_is_overflow(dim_index_floordiv(f.ctx, x, dim_const(f.ctx, 0))));
+    teardown(f);
+}
+
 // ---- random expressions
 // --------------------------------------------------------------------------
 
@@ -552,6 +598,8 @@ int main(void) {
     RUN(test_identities);
     RUN(test_proofs);
     RUN(test_overflow);
+    RUN(test_one_symbol);
+    RUN(test_zero_divisors);
     RUN(test_random);
     RUN(test_chains);
     RUN(test_reshapes);
