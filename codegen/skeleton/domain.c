@@ -35,8 +35,54 @@ void domain_index_in(ValueEmitter *e, const Domain *domain, const Type *type,
     emit_delinear(e, type->rank, type->dims, position, out_index);
 }
 
+static bool accumulates(Op op) {
+    switch (op_info(op)->class) {
+    case CLASS_REDUCE:
+    case CLASS_ARGREDUCE:
+    case CLASS_CUMULATIVE:
+    case CLASS_CONTRACT:
+    case CLASS_CONV:
+    case CLASS_WINDOW:
+    case CLASS_ITEM: return true;
+    default: return false;
+    }
+}
+
+/* How a node gets at what the skeleton accumulates. */
+typedef enum Reach {
+    REACH_none,
+    REACH_at_once, /* by elementwise ops, at the domain's own index */
+    REACH_moved    /* also by permutes or reshapes */
+} Reach;
+
+static Reach reach_of(const Node *node, const Reach *reach) {
+    Reach best = REACH_none;
+    for (uint32_t i = 0; i < node->arg_count; i++)
+        if (reach[node->args[i]] > best) best = reach[node->args[i]];
+    if (accumulates(node->op)) return REACH_at_once;
+    if (best == REACH_none || op_is_elementwise(node->op)) return best;
+    return node->op == OP_permute || node->op == OP_reshape ? REACH_moved : REACH_at_once;
+}
+
+/* The operand of an elementwise node that was moved out of the domain's order; NODE_none when none
+ * was. */
+static NodeId find_moved(const ValueEmitter *e, NodeId id) {
+    const Node *node = graph_node(e->region, id);
+    if (!op_is_elementwise(node->op)) return NODE_none;
+    Reach *reach = NEW_ARRAY(e->arena, Reach, id);
+    for (NodeId i = 0; i < id; i++) reach[i] = reach_of(graph_node(e->region, i), reach);
+    for (uint32_t i = 0; i < node->arg_count; i++)
+        if (reach[node->args[i]] == REACH_moved) return node->args[i];
+    return NODE_none;
+}
+
 void domain_index_of(ValueEmitter *e, const Domain *domain, NodeId id, const Dim **out_index) {
     const Node *node = graph_node(e->region, id);
+    NodeId moved = find_moved(e, id);
+    if (moved != NODE_none) {
+        domain_index_of(e, domain, moved, out_index);
+        return;
+    }
     if (node->op != OP_permute && node->op != OP_reshape) {
         domain_index_in(e, domain, node->type, out_index);
         return;

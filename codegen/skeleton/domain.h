@@ -24,6 +24,7 @@ void domain_index_in(ValueEmitter *e, const Domain *domain, const Type *type,
                      const Dim **out_index);
 
 /* The index in node `id`'s own dims of the domain's current point: `id`'s base must fit the domain.
+ * Permutes and reshapes between elementwise ops, on the way to what is accumulated, are followed.
  */
 void domain_index_of(ValueEmitter *e, const Domain *domain, NodeId id, const Dim **out_index);
 
