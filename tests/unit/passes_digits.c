@@ -66,11 +66,29 @@ static void check_level(int level) {
     close_digits(&d);
 }
 
+// Between kernels images are channels-last, as the convolutions write them.
+static void test_images_are_stored_channels_last(void) {
+    Digits d;
+    if (!CHECK(open_digits(&d))) return;
+    PassResult result = {.program = NULL};
+    CHECK(passes_run(&d.b.ctx, d.b.arena, d.graph, &result));
+    uint32_t images = 0;
+    for (size_t i = 0; i < result.program->buffers.count; i++) {
+        const Buffer *buffer = &result.program->buffers.data[i];
+        if (buffer->kind != BUFFER_arena || buffer->type->rank != 4) continue;
+        CHECK(dim_equals_int(buffer->type->dims[3], images ? 32 : 16));
+        images++;
+    }
+    CHECK_INT(images, 2);
+    close_digits(&d);
+}
+
 static void test_every_level_gives_the_probabilities(void) {
     for (int level = 0; level <= 3; level++) check_level(level);
 }
 
 int main(void) {
+    RUN(test_images_are_stored_channels_last);
     RUN(test_every_level_gives_the_probabilities);
     return test_done();
 }
