@@ -322,4 +322,7 @@
 #define MSG_TILE_LIMIT "tile-limit", "more than %u %s"
 #define MSG_TILE_UNSOUND "tile-unsound", "this program is not sound: %s"
 
+/* artefacts */
+#define MSG_CANNOT_LINK "cannot-link", "could not write the artefact: %s"
+
 #endif

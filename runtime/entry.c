@@ -9,11 +9,6 @@ extern TccKernel *const tcc_artefact_kernels[];
 extern const char tcc_artefact_metadata[];
 extern const uint64_t tcc_artefact_metadata_size;
 
-static const char *entry_metadata(size_t *out_size) {
-    if (out_size != NULL) *out_size = (size_t)tcc_artefact_metadata_size;
-    return tcc_artefact_metadata;
-}
-
 static tcc_status entry_open(const tcc_open_options *options, tcc_model **out_model, char *message,
                              size_t message_size) {
     TccArtefact artefact = {.image = &tcc_artefact_image,
@@ -24,7 +19,7 @@ static tcc_status entry_open(const tcc_open_options *options, tcc_model **out_mo
     return model_open(&artefact, options, out_model, message, message_size);
 }
 
-static const tcc_model_api api = {MODEL_API_COMMON, .metadata = entry_metadata, .open = entry_open};
+static const tcc_model_api api = {MODEL_API_COMMON, .open = entry_open};
 
 const tcc_model_api *tcc_model_get_api(uint32_t version) {
     return version >= 1 && version <= TCC_MODEL_API_VERSION ? &api : NULL;

@@ -83,6 +83,11 @@ void model_release(tcc_model *model) {
 /* ---- the interface
  * -------------------------------------------------------------------------------- */
 
+const char *model_metadata(const tcc_model *model, size_t *out_size) {
+    if (out_size != NULL) *out_size = model->artefact.metadata_size;
+    return model->artefact.metadata;
+}
+
 uint32_t model_input_count(const tcc_model *model) { return model->artefact.image->inputs.count; }
 
 uint32_t model_output_count(const tcc_model *model) { return model->artefact.image->outputs.count; }

@@ -35,6 +35,7 @@ tcc_status model_open(const TccArtefact *artefact, const tcc_open_options *optio
 void model_hold(tcc_model *model);
 void model_release(tcc_model *model);
 
+const char *model_metadata(const tcc_model *model, size_t *out_size);
 uint32_t model_input_count(const tcc_model *model);
 uint32_t model_output_count(const tcc_model *model);
 tcc_status model_input_port(const tcc_model *model, uint32_t index, tcc_port *out_port);
@@ -43,10 +44,11 @@ tcc_status model_output_port(const tcc_model *model, uint32_t index, tcc_port *o
 /* The members of the API table that do not depend on the artefact. */
 #define MODEL_API_COMMON                                                                           \
     .version = TCC_MODEL_API_VERSION, .size = sizeof(tcc_model_api), .close = model_release,       \
-    .input_count = model_input_count, .output_count = model_output_count,                          \
-    .input_port = model_input_port, .output_port = model_output_port, .session_new = session_new,  \
-    .session_free = session_free, .session_message = session_message,                              \
-    .output_dims = session_output_dims, .run = session_run, .enqueue = session_enqueue,            \
-    .sync = session_sync, .run_info = session_run_info, .profile = session_profile
+    .metadata = model_metadata, .input_count = model_input_count,                                  \
+    .output_count = model_output_count, .input_port = model_input_port,                            \
+    .output_port = model_output_port, .session_new = session_new, .session_free = session_free,    \
+    .session_message = session_message, .output_dims = session_output_dims, .run = session_run,    \
+    .enqueue = session_enqueue, .sync = session_sync, .run_info = session_run_info,                \
+    .profile = session_profile
 
 #endif

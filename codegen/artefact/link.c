@@ -12,7 +12,7 @@
 
 extern char **environ;
 
-enum { MAX_FLAGS = 32, MAX_ERROR = 2000 };
+enum { MAX_ERROR = 2000 };
 
 /* The libc of this process: on a machine without development files there is no libc.so to link
  * with. */
@@ -64,8 +64,44 @@ static int run(const char *const *arguments, const char *log) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-static const char **make_arguments(Arena *arena, const char *const *objects, uint32_t object_count,
-                                   const char *script, const char *output) {
+/* ld with `flags` on the objects, then on `library` unless that is NULL. */
+static const char **make_arguments(Arena *arena, const char *const *flags, size_t flag_count,
+                                   const char *const *objects, uint32_t object_count,
+                                   const char *library) {
+    const char **arguments = NEW_ARRAY(arena, const char *, flag_count + object_count + 2);
+    size_t count = 0;
+    for (size_t i = 0; i < flag_count; i++) arguments[count++] = flags[i];
+    for (uint32_t i = 0; i < object_count; i++) arguments[count++] = objects[i];
+    arguments[count++] = library;
+    return arguments;
+}
+
+static Status run_linker(Arena *arena, const char **arguments, const char *folder,
+                         const char **out_message) {
+    static const char *const linkers[] = {"ld", "ld.lld", "ld.lld-19"};
+    const char *log = str_format(arena, "%s/ld.log", folder).data;
+    for (size_t i = 0; i < sizeof linkers / sizeof *linkers; i++) {
+        arguments[0] = linkers[i];
+        int status = run(arguments, log);
+        if (status == 0) return STATUS_ok;
+        if (status < 0 && errno == ENOENT) continue;
+        const char *said = status < 0 ? strerror(errno) : read_text(arena, log);
+        *out_message = str_format(arena, "the linker %s failed: %s", linkers[i], said).data;
+        return STATUS_environment;
+    }
+    *out_message = "there is no linker: neither ld nor ld.lld was found";
+    return STATUS_environment;
+}
+
+Status link_shared(Arena *arena, const char *const *objects, uint32_t object_count,
+                   const char *folder, const char *output, const char *exported,
+                   const char **out_message) {
+    const char *script = str_format(arena, "%s/exports", folder).data;
+    Str text = str_format(arena, "{ global: %s; local: *; };\n", exported);
+    if (!write_text(script, text.data)) {
+        *out_message = str_format(arena, "could not write %s: %s", script, strerror(errno)).data;
+        return STATUS_environment;
+    }
     const char *flags[] = {"ld",
                            "-shared",
                            "-z",
@@ -78,40 +114,19 @@ static const char **make_arguments(Arena *arena, const char *const *objects, uin
                            "noexecstack",
                            "--hash-style=gnu",
                            "--build-id=sha1",
-                           "--gc-sections",
                            "--version-script",
                            script,
                            "-o",
                            output};
-    const char **arguments = NEW_ARRAY(arena, const char *, MAX_FLAGS + object_count);
-    uint32_t count = 0;
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) arguments[count++] = flags[i];
-    for (uint32_t i = 0; i < object_count; i++) arguments[count++] = objects[i];
-    arguments[count++] = find_libc();
-    return arguments;
+    const char **arguments = make_arguments(arena, flags, sizeof flags / sizeof *flags, objects,
+                                            object_count, find_libc());
+    return run_linker(arena, arguments, folder, out_message);
 }
 
-Status link_shared(Arena *arena, const char *const *objects, uint32_t object_count,
-                   const char *folder, const char *output, const char *exported,
-                   const char **out_message) {
-    static const char *const linkers[] = {"ld", "ld.lld", "ld.lld-19"};
-    const char *script = str_format(arena, "%s/exports", folder).data;
-    const char *log = str_format(arena, "%s/ld.log", folder).data;
-    Str text = str_format(arena, "{ global: %s; local: *; };\n", exported);
-    if (!write_text(script, text.data)) {
-        *out_message = str_format(arena, "could not write %s: %s", script, strerror(errno)).data;
-        return STATUS_environment;
-    }
-    const char **arguments = make_arguments(arena, objects, object_count, script, output);
-    for (size_t i = 0; i < sizeof linkers / sizeof *linkers; i++) {
-        arguments[0] = linkers[i];
-        int status = run(arguments, log);
-        if (status == 0) return STATUS_ok;
-        if (status < 0 && errno == ENOENT) continue;
-        const char *said = status < 0 ? strerror(errno) : read_text(arena, log);
-        *out_message = str_format(arena, "the linker %s failed: %s", linkers[i], said).data;
-        return STATUS_environment;
-    }
-    *out_message = "there is no linker: neither ld nor ld.lld was found";
-    return STATUS_environment;
+Status link_relocatable(Arena *arena, const char *const *objects, uint32_t object_count,
+                        const char *folder, const char *output, const char **out_message) {
+    const char *flags[] = {"ld", "-r", "-o", output};
+    const char **arguments =
+        make_arguments(arena, flags, sizeof flags / sizeof *flags, objects, object_count, NULL);
+    return run_linker(arena, arguments, folder, out_message);
 }

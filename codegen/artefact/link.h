@@ -13,4 +13,8 @@ Status link_shared(Arena *arena, const char *const *objects, uint32_t object_cou
                    const char *folder, const char *output, const char *exported,
                    const char **out_message);
 
+/* Joins `objects` into one relocatable object; failures as above. */
+Status link_relocatable(Arena *arena, const char *const *objects, uint32_t object_count,
+                        const char *folder, const char *output, const char **out_message);
+
 #endif

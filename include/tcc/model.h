@@ -126,15 +126,16 @@ typedef void tcc_profile_callback(void *user, const char *kernel, uint64_t ns, u
 typedef struct tcc_model_api {
     uint32_t version, size;
 
-    /* The metadata as JSON (interface, dims, versions, targets, build id, kernels); static. */
-    const char *(*metadata)(size_t *out_size);
-
     /* Makes the model ready: checks the processor, maps the weights. `options` may be NULL. On
      * failure a text is written to `message` (may be NULL). Sessions keep their model alive; close
      * drops the caller's hold. */
     tcc_status (*open)(const tcc_open_options *options, tcc_model **out_model, char *message,
                        size_t message_size);
     void (*close)(tcc_model *model);
+
+    /* The metadata as JSON (interface, dims, versions, targets, build id, kernels); lives as long
+     * as the model. */
+    const char *(*metadata)(const tcc_model *model, size_t *out_size);
 
     uint32_t (*input_count)(const tcc_model *model);
     uint32_t (*output_count)(const tcc_model *model);
