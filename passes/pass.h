@@ -100,7 +100,7 @@ typedef struct PassContext {
 } PassContext;
 
 /* Whether one more rewrite may be made; counts it. Asked directly before each rewrite that could be
- * left out (not by inline and fuse's default, without which there is no program), so that bisection
+ * left out (not by inline, fuse and the like, without which there is no program), so that bisection
  * finds the one that is wrong. */
 bool pass_allows(PassContext *ctx);
 

@@ -46,7 +46,7 @@ static NodeId choose(Graph *g, NodeId condition, NodeId yes, NodeId no) {
 NodeId decompose_cond(Rewrite *r, NodeId id) {
     const Node *node = graph_node(r->from, id);
     const Graph *then = node->regions[0], *other = node->regions[1];
-    if (may_fail(then) || may_fail(other) || !pass_allows(r->ctx)) return NODE_none;
+    if (may_fail(then) || may_fail(other)) return NODE_none;
     NodeId condition = rewrite_arg(r, id, 0);
     const NodeId *args = mapped_args(r, id, 1, node->arg_count - 1);
     size_t count = then->outputs.count;
@@ -65,9 +65,7 @@ NodeId decompose_loop(Rewrite *r, NodeId id) {
     int64_t limit = node_attr(node, "limit").i;
     int64_t size = (int64_t)graph_size(condition) + graph_size(body);
     bool short_loop = limit <= MAX_LOOP_STEPS && limit * size <= MAX_UNROLLED_NODES;
-    if (!short_loop || may_fail(condition) || may_fail(body) || !pass_allows(r->ctx)) {
-        return NODE_none;
-    }
+    if (!short_loop || may_fail(condition) || may_fail(body)) return NODE_none;
     uint32_t count = node->arg_count;
     NodeId *values = mapped_args(r, id, 0, count);
     NodeId *next = NEW_ARRAY(r->ctx->scratch, NodeId, count);
@@ -162,9 +160,7 @@ NodeId decompose_scan(Rewrite *r, NodeId id) {
     s.carried = (uint32_t)node_attr(s.node, "carried").i;
     const Type *sequence = graph_type(r->to, rewrite_arg(r, id, s.carried));
     bool known = dim_is_const(sequence->dims[0], &s.steps) && s.steps <= MAX_SCAN_STEPS;
-    if (!known || s.steps * graph_size(s.body) > MAX_UNROLLED_NODES || !pass_allows(r->ctx)) {
-        return NODE_none;
-    }
+    if (!known || s.steps * graph_size(s.body) > MAX_UNROLLED_NODES) return NODE_none;
     s.args = mapped_args(r, id, 0, s.node->arg_count);
     s.made = NEW_ARRAY(r->ctx->scratch, NodeId *, s.body->outputs.count);
     for (size_t i = 0; i < s.body->outputs.count; i++) {

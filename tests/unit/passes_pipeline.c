@@ -1,5 +1,7 @@
 // Pipelines: what may stand where, what facts graphs have, and what the runner does around passes.
+#include "base/file.h"
 #include "passes/compare.h"
+#include "passes/fold/fold.h"
 #include "tests/unit/passes_support.h"
 
 static Pipeline pipeline_of(Bench *b, const char *names) {
@@ -213,7 +215,27 @@ static void test_list_shows_every_pass(void) {
     bench_close(&b);
 }
 
+// docs/passes.md shows what --list-passes prints, and every rule of fold.
+static void test_the_page_is_up_to_date(void) {
+    Bench b;
+    bench_open(&b);
+    Str page;
+    CHECK(file_read(b.arena, b.ctx.diags, (Loc){0}, STR("docs/passes.md"), 1 << 20, &page) ==
+          STATUS_ok);
+    Buf buf = {.arena = b.arena};
+    passes_print_list(&buf);
+    CHECK(strstr(page.data, buf.data));
+    for (uint32_t i = 0; fold_row(i); i++) {
+        const FoldRow *row = fold_row(i);
+        Str line = str_format(b.arena, "| `%s` | %s | %s |", row->name, row->algebra,
+                              row->sum_class ? "sum" : "exact");
+        if (!CHECK(strstr(page.data, line.data))) printf("    %s\n", line.data);
+    }
+    bench_close(&b);
+}
+
 int main(void) {
+    RUN(test_the_page_is_up_to_date);
     RUN(test_levels_are_legal);
     RUN(test_broken_constraints_are_named);
     RUN(test_names_are_checked);
