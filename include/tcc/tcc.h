@@ -143,6 +143,13 @@ typedef void tcc_check_callback(void *user, const tcc_check_result *result);
 TCC_API tcc_status tcc_unit_check(tcc_unit *unit, const tcc_tensor *inputs, uint32_t input_count,
                                   tcc_check_callback *callback, void *user);
 
+/* ---- artefacts in files --------------------------------------------------------------------- */
+
+/* Reads, without loading or running it, what a model.so holds: "metadata" (JSON) or "graph" (its
+ * .tir text, absent after --strip-info). The text lives until the next call on the compiler. */
+TCC_API tcc_status tcc_artefact_read(tcc_compiler *compiler, const char *path, const char *kind,
+                                     const char **out_text, size_t *out_size);
+
 /* ---- arrays in files
  * ----------------------------------------------------------------------------------------- */
 
