@@ -48,7 +48,7 @@ enum {
     DSL_MAX_TRIPS = 100000,   /* of one loop */
     DSL_MAX_CALLS = 200,      /* calls inside one another */
     DSL_MAX_DEPTH = 2000,     /* expressions and blocks inside one another, through all calls */
-    DSL_MAX_STEPS = 20000000, /* expressions evaluated at compile time, in one model */
+    DSL_MAX_STEPS = 10000000, /* expressions evaluated at compile time, in one model */
     DSL_MAX_BYTES = 16 << 20  /* of the file */
 };
 

@@ -68,15 +68,20 @@ static void put_token(Buf *buf, const Token *token) {
  * that was never closed what does not fit at all; both are reported already. */
 static bool is_explained(const Parse *parse, size_t at) {
     const Token *tokens = parse->tokens.data;
-    if (tokens[at].faulty) return true;
-    bool same = true, outside = !tokens[at].kind || tokens[at].kind == FN ||
-                                tokens[at].kind == MODEL || tokens[at].kind == TRAIN ||
-                                tokens[at].kind == WEIGHTS;
-    for (size_t i = at; i-- > 0 && (same || outside);) {
-        if (tokens[i].faulty && (same || tokens[i].kind == '{')) return true;
-        if (tokens[i].kind == SEP) same = false;
+    switch (tokens[at].kind) {
+    case FN:
+    case MODEL:
+    case TRAIN:
+    case WEIGHTS:
+    case END:
+        if (parse->open_block) return true;
+        break;
+    default: break;
     }
-    return false;
+    for (size_t i = at;; i--) {
+        if (tokens[i].faulty) return true;
+        if (!i || tokens[i - 1].kind == SEP) return false;
+    }
 }
 
 /* A brace on a line of its own after a header that lacked it. */

@@ -27,6 +27,8 @@ typedef struct Parse {
     VEC(Token) tokens; /* ends with kind 0 */
     size_t at;         /* the next token for the grammar */
     size_t failed_at;  /* the token after the last one that did not fit */
+    bool open_block;   /* a brace has no partner */
+    unsigned unclosed; /* brackets that were reported as such */
     size_t nodes;
     bool limited; /* a limit of the tree was reached and reported */
     /* the lexer's place */

@@ -36,8 +36,13 @@ typedef VEC(size_t) Stack; /* of the tokens of open brackets */
 
 static int closer_of(int opener) { return opener == '(' ? ')' : opener == '[' ? ']' : '}'; }
 
+/* Enough of them are reported to see what is wrong. */
+enum { MOST_UNCLOSED = 20 };
+
 static void report_unclosed(Parse *parse, Token *opener) {
     opener->faulty = true;
+    parse->open_block |= opener->kind == '{';
+    if (parse->unclosed++ >= MOST_UNCLOSED) return;
     diag_error(parse->diags, opener->loc, MSG_UNCLOSED_BRACKET, opener->kind,
                closer_of(opener->kind));
 }
