@@ -156,7 +156,7 @@ static void test_options_narrow_dims(void) {
         CHECK_INT(dim_find_symbol(run.ctx, STR("K"))->lo, 2);
     }
     done();
-    static const struct {
+    const struct {
         DslDim dim;
         const char *id;
     } wrong[] = {{{STR("N"), 1, 1, 1}, "dim-override"},
