@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_ROOTS = 16, MAX_LOOK_BACK = 64 };
+enum { MAX_ROOTS = 16, MAX_LOOK_BACK = 64, MAX_SIBLINGS = 16, SIBLING_DEPTH = 2 };
 
 typedef enum Mark { MARK_none, MARK_in, MARK_tainted } Mark;
 
@@ -96,6 +96,45 @@ static NodeId find_meeting(const Growth *g, NodeId id) {
     return NODE_none;
 }
 
+/* A free reduction of the class that reads, through maps, what node `id` reads. */
+static NodeId find_beyond(const Growth *g, NodeId from, uint32_t depth) {
+    const Fuser *f = g->f;
+    uint32_t end = f->user_start[from + 1];
+    if (end - f->user_start[from] > MAX_SIBLINGS) return NODE_none;
+    for (uint32_t u = f->user_start[from]; u < end; u++) {
+        NodeId user = f->users[u];
+        if (!is_free(g, user) || mark_of(g, user) != MARK_none) continue;
+        if (is_same_reduction(g, user)) return user;
+        if (depth == 0 || !op_is_elementwise(graph_node(f->graph, user)->op)) continue;
+        NodeId found = find_beyond(g, user, depth - 1);
+        if (found != NODE_none) return found;
+    }
+    return NODE_none;
+}
+
+static NodeId find_sibling_of(const Growth *g, NodeId id, uint32_t depth) {
+    const Node *node = graph_node(g->f->graph, id);
+    for (uint32_t i = 0; i < node->arg_count; i++) {
+        NodeId arg = node->args[i], found = find_beyond(g, arg, SIBLING_DEPTH);
+        if (found != NODE_none) return found;
+        bool through = depth > 0 && fuser_is_op(g->f, arg) &&
+                       op_is_elementwise(graph_node(g->f->graph, arg)->op);
+        if (through) found = find_sibling_of(g, arg, depth - 1);
+        if (found != NODE_none) return found;
+    }
+    return NODE_none;
+}
+
+/* A reduction of the class that reads the same data as those of the group but never meets them. */
+static NodeId find_sibling(const Growth *g) {
+    for (size_t i = 0; g->rows && i < g->nodes.count; i++) {
+        if (!reduction_is(g->f, g->nodes.data[i])) continue;
+        NodeId found = find_sibling_of(g, g->nodes.data[i], SIBLING_DEPTH);
+        if (found != NODE_none) return found;
+    }
+    return NODE_none;
+}
+
 /* ---- growing ----------------------------------------------------------------------------------
  */
 
@@ -150,7 +189,8 @@ static NodeId grow_once(Growth *g) {
         if (found != NODE_none && g->root_count < g->most_roots && !is_root(g, found)) return found;
         if (found != NODE_none) take(g, id);
     }
-    return NODE_none;
+    NodeId sibling = g->root_count < g->most_roots ? find_sibling(g) : NODE_none;
+    return sibling == NODE_none || is_root(g, sibling) ? NODE_none : sibling;
 }
 
 /* A further root that the seed depends on by way of nodes outside cannot be one. */
