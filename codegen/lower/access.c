@@ -110,7 +110,7 @@ static void add_moved(Lowering *l, Moved *moved, TileId at, const Dim *stride, c
     const Registers *registers = values_of(l, at);
     uint32_t which = at_type->rank == 0 ? 0 : index, lanes = values_lanes(at_type);
     V scalar = lanes == 1 ? registers->items[which] : NULL;
-    if (!scalar && registers->splats) scalar = registers->splats[which];
+    if (!scalar) scalar = registers->splats[which];
     if (scalar) {
         moved->all = plus(l, moved->all, scale(l, scalar, stride, 0));
         return;
@@ -183,31 +183,24 @@ static V load_register(Lowering *l, const Access *access, const Place *place, co
 /* All lanes one element, and none of them masked alone: a scalar that is known to be in all lanes.
  */
 static bool load_splat(Lowering *l, const Access *access, Place place, const Mask *mask,
-                       Registers *registers, uint32_t index) {
+                       uint32_t index) {
     if (place.kind != PLACE_same || place.lanes == 1 || mask->lanes || l->model->threads)
         return false;
-    uint32_t lanes = place.lanes;
     place.lanes = 1;
-    V scalar = values_from_storage(l, access->view->dtype, load_register(l, access, &place, mask));
-    registers->splats[index] = scalar;
-    registers->items[index] = ll_splat(l, scalar, l->model->width(lanes));
+    V scalar = load_register(l, access, &place, mask);
+    scalar = values_from_storage(l, access->view->dtype, scalar);
+    values_set_splat(l, access->instr->result, index, scalar);
     return true;
 }
 
-void lower_load(Lowering *l, const TileInstr *instr) {
+void lower_load(Lowering *l, const TileInstr *instr, uint32_t index) {
     const TileType *type = tile_value_type(l->program, instr->result);
     Address address = address_of(l, instr, type);
-    Registers registers = values_new(l, type);
-    uint32_t count = tile_register_count(type);
-    registers.splats = NEW_ARRAY(l->arena, V, count);
-    for (uint32_t i = 0; i < count; i++) {
-        Mask mask = guards_mask(l, instr, type, i);
-        Place place = place_of(l, &address, i);
-        if (load_splat(l, &address.access, place, &mask, &registers, i)) continue;
-        V stored = load_register(l, &address.access, &place, &mask);
-        registers.items[i] = values_from_storage(l, type->dtype, stored);
-    }
-    l->values[instr->result] = registers;
+    Mask mask = guards_mask(l, instr, type, index);
+    Place place = place_of(l, &address, index);
+    if (load_splat(l, &address.access, place, &mask, index)) return;
+    V stored = load_register(l, &address.access, &place, &mask);
+    l->values[instr->result].items[index] = values_from_storage(l, type->dtype, stored);
 }
 
 /* ---- stores ---- */
@@ -235,66 +228,42 @@ static void store_register(Lowering *l, const Access *access, const Place *place
 
 /* Whether what this stores is loaded in this kernel, perhaps by another lane. */
 static bool is_read_back(const Lowering *l, const TileBlock *block, const TileInstr *store) {
-    const TileView *views = l->program->views.data;
     for (size_t i = 0; i < block->instrs.count; i++) {
         const TileInstr *instr = block->instrs.data[i];
         for (uint32_t j = 0; j < instr->block_count; j++)
             if (is_read_back(l, &instr->blocks[j], store)) return true;
-        if (instr->op == TILE_load && views[instr->view].space != SPACE_scratch &&
-            views[instr->view].argument == views[store->view].argument)
-            return true;
+        if (instr->op == TILE_load && access_may_overlap(l, instr->view, store->view)) return true;
     }
     return false;
 }
 
-static bool needs_order(const Lowering *l, const TileInstr *store) {
+bool access_may_overlap(const Lowering *l, uint32_t view, uint32_t other) {
+    const TileView *a = &l->program->views.data[view], *b = &l->program->views.data[other];
+    if (a->space == SPACE_scratch || b->space == SPACE_scratch) return view == other;
+    if (a->argument == b->argument) return true;
+    return overlaps_others(l, a->argument) && overlaps_others(l, b->argument);
+}
+
+bool access_needs_order(const Lowering *l, const TileInstr *store) {
     if (!l->model->threads) return false;
     if (store->scalar != OP_none) return true;
     if (l->program->views.data[store->view].space == SPACE_scratch) return true;
     return is_read_back(l, &l->program->body, store);
 }
 
-static bool is_plain(const Place *place, const Mask *mask) {
-    return place->kind == PLACE_contiguous && !mask->uniform && !mask->lanes;
+static bool try_stream(Lowering *l, const Access *access, const Place *place, const Mask *mask,
+                       V value) {
+    if (!access->instr->streaming || access->instr->scalar != OP_none) return false;
+    if (place->kind != PLACE_contiguous || mask->uniform || mask->lanes) return false;
+    return l->model->stream(l, access, place, values_to_storage(l, access->view->dtype, value));
 }
 
-typedef struct Store {
-    uint32_t count;
-    Place *places;
-    Mask *masks;
-} Store;
-
-static Store store_plan(Lowering *l, const Address *address) {
-    const Access *access = &address->access;
-    Store store = {.count = tile_register_count(access->type)};
-    store.places = NEW_ARRAY(l->arena, Place, store.count);
-    store.masks = NEW_ARRAY(l->arena, Mask, store.count);
-    for (uint32_t i = 0; i < store.count; i++) {
-        store.masks[i] = guards_mask(l, access->instr, access->type, i);
-        store.places[i] = place_of(l, address, i);
-    }
-    return store;
-}
-
-static bool try_stream(Lowering *l, const Access *access, const Store *store, const V *values) {
-    if (!access->instr->streaming || access->instr->scalar != OP_none || store->count == 0)
-        return false;
-    V *stored = NEW_ARRAY(l->arena, V, store->count);
-    for (uint32_t i = 0; i < store->count; i++) {
-        if (!is_plain(&store->places[i], &store->masks[i])) return false;
-        stored[i] = values_to_storage(l, access->view->dtype, values[i]);
-    }
-    return l->model->stream(l, access, store->places, stored, store->count);
-}
-
-void lower_store(Lowering *l, const TileInstr *instr) {
-    Address address = address_of(l, instr, tile_value_type(l->program, instr->args[0]));
-    const V *values = values_of(l, instr->args[0])->items;
-    bool order = needs_order(l, instr);
-    if (order) l->model->order_lanes(l);
-    Store store = store_plan(l, &address);
-    if (!try_stream(l, &address.access, &store, values))
-        for (uint32_t i = 0; i < store.count; i++)
-            store_register(l, &address.access, &store.places[i], &store.masks[i], values[i]);
-    if (order) l->model->order_lanes(l);
+void lower_store(Lowering *l, const TileInstr *instr, uint32_t index) {
+    const TileType *type = tile_value_type(l->program, instr->args[0]);
+    Address address = address_of(l, instr, type);
+    V value = values_of(l, instr->args[0])->items[index];
+    Mask mask = guards_mask(l, instr, type, index);
+    Place place = place_of(l, &address, index);
+    if (!try_stream(l, &address.access, &place, &mask, value))
+        store_register(l, &address.access, &place, &mask, value);
 }

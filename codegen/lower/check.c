@@ -20,23 +20,18 @@ static V check_lanes(Lowering *l, const Check *check, V index, V mask, uint32_t 
     return mask ? ll_select(l, mask, safe, zero) : safe;
 }
 
-void lower_check(Lowering *l, const TileInstr *instr) {
+void lower_check(Lowering *l, const TileInstr *instr, uint32_t index) {
     const TileType *type = tile_value_type(l->program, instr->result);
-    uint32_t lanes = values_lanes(type), count = tile_register_count(type);
+    uint32_t lanes = values_lanes(type);
     const Registers *from = values_of(l, instr->args[0]);
     const Check check = {.instr = instr, .bound = dims_emit(l, instr->value)};
-    Registers registers = values_new(l, type);
-    registers.splats = NEW_ARRAY(l->arena, V, count);
-    for (uint32_t i = 0; i < count; i++) {
-        Mask mask = guards_mask(l, instr, type, i);
-        V splat = from->splats ? from->splats[i] : NULL;
-        if (splat && !mask.lanes && lanes > 1 && !l->model->threads) {
-            registers.splats[i] = check_lanes(l, &check, splat, mask.uniform, 1);
-            registers.items[i] = ll_splat(l, registers.splats[i], l->model->width(lanes));
-            continue;
-        }
-        V own = guards_lanes(l, &mask, lanes);
-        registers.items[i] = check_lanes(l, &check, from->items[i], own, lanes);
+    Mask mask = guards_mask(l, instr, type, index);
+    V splat = from->splats[index];
+    if (splat && !mask.lanes && lanes > 1 && !l->model->threads) {
+        V safe = check_lanes(l, &check, splat, mask.uniform, 1);
+        values_set_splat(l, instr->result, index, safe);
+        return;
     }
-    l->values[instr->result] = registers;
+    V own = guards_lanes(l, &mask, lanes);
+    l->values[instr->result].items[index] = check_lanes(l, &check, from->items[index], own, lanes);
 }

@@ -1,50 +1,32 @@
 /* Constants, indices, tests, elementwise ops and broadcasts. */
 #include "codegen/lower/lowering.h"
 
-/* A value whose register `index` may become known as a splat. */
-static void set_splat(Lowering *l, Registers *registers, const TileType *type, uint32_t index,
-                      V scalar) {
-    if (!registers->splats) registers->splats = NEW_ARRAY(l->arena, V, tile_register_count(type));
-    registers->splats[index] = scalar;
-    registers->items[index] = ll_splat(l, scalar, l->model->width(values_lanes(type)));
-}
-
-void lower_const(Lowering *l, const TileInstr *instr) {
-    const TileType *type = tile_value_type(l->program, instr->result);
-    Registers registers = values_new(l, type);
-    V scalar = values_number(l, type->dtype, instr->number, instr->integer, 1);
-    for (uint32_t i = 0; i < tile_register_count(type); i++)
-        set_splat(l, &registers, type, i, scalar);
-    l->values[instr->result] = registers;
+void lower_const(Lowering *l, const TileInstr *instr, uint32_t index) {
+    DType dtype = tile_value_type(l->program, instr->result)->dtype;
+    V scalar = values_number(l, dtype, instr->number, instr->integer, 1);
+    values_set_splat(l, instr->result, index, scalar);
 }
 
 /* In 32 bits where that is enough: the comparisons and conversions behind are then as narrow. */
-void lower_index(Lowering *l, const TileInstr *instr) {
+void lower_index(Lowering *l, const TileInstr *instr, uint32_t index) {
     const TileType *type = tile_value_type(l->program, instr->result);
-    Registers registers = values_new(l, type);
     uint32_t lanes = values_lanes(type);
-    for (uint32_t i = 0; i < tile_register_count(type); i++) {
-        const Dim *value = dims_of_register(l, type, i, instr->value);
-        if (lanes == 1 || !dim_mentions(value, dims_lane_symbol(l, lanes))) {
-            set_splat(l, &registers, type, i, dims_emit(l, value));
-            continue;
-        }
-        V number = dims_emit_lanes(l, value, lanes, dims_fits_narrow(value));
-        registers.items[i] = ll_cast(l, number, l->i64, true);
+    const Dim *value = dims_of_register(l, type, index, instr->value);
+    if (lanes == 1 || !dim_mentions(value, dims_lane_symbol(l, lanes))) {
+        values_set_splat(l, instr->result, index, dims_emit(l, value));
+        return;
     }
-    l->values[instr->result] = registers;
+    V number = dims_emit_lanes(l, value, lanes, dims_fits_narrow(value));
+    l->values[instr->result].items[index] = ll_cast(l, number, l->i64, true);
 }
 
-void lower_test(Lowering *l, const TileInstr *instr) {
+void lower_test(Lowering *l, const TileInstr *instr, uint32_t index) {
     const TileType *type = tile_value_type(l->program, instr->result);
-    Registers registers = values_new(l, type);
     uint32_t lanes = values_lanes(type);
-    for (uint32_t i = 0; i < tile_register_count(type); i++) {
-        Mask mask = guards_mask(l, instr, type, i);
-        V holds = guards_lanes(l, &mask, lanes);
-        registers.items[i] = holds ? holds : ll_const(values_type(l, DT_bool, lanes), 1);
-    }
-    l->values[instr->result] = registers;
+    Mask mask = guards_mask(l, instr, type, index);
+    V holds = guards_lanes(l, &mask, lanes);
+    if (!holds) holds = ll_const(values_type(l, DT_bool, lanes), 1);
+    l->values[instr->result].items[index] = holds;
 }
 
 /* ---- map ---- */
@@ -98,29 +80,19 @@ static V map_register(Lowering *l, const MapOp *map, const V *args) {
 
 enum { MAP_MAX_ARGS = 3 };
 
-void lower_map(Lowering *l, const TileInstr *instr) {
+void lower_map(Lowering *l, const TileInstr *instr, uint32_t index) {
     const TileType *type = tile_value_type(l->program, instr->result);
     MapOp map = {.op = instr->scalar, .class = op_info(instr->scalar)->class, .to = type->dtype};
     map.from = tile_value_type(l->program, instr->args[0])->dtype;
     map.lanes = values_lanes(type);
+    V args[MAP_MAX_ARGS] = {0};
     require(instr->arg_count <= MAP_MAX_ARGS);
-    Registers registers = values_new(l, type);
-    for (uint32_t i = 0; i < tile_register_count(type); i++) {
-        V args[MAP_MAX_ARGS] = {0};
-        for (uint32_t j = 0; j < instr->arg_count; j++)
-            args[j] = values_of(l, instr->args[j])->items[i];
-        registers.items[i] = map_register(l, &map, args);
-    }
-    l->values[instr->result] = registers;
+    for (uint32_t i = 0; i < instr->arg_count; i++)
+        args[i] = values_of(l, instr->args[i])->items[index];
+    l->values[instr->result].items[index] = map_register(l, &map, args);
 }
 
 /* ---- move ---- */
-
-typedef struct Move {
-    const TileInstr *instr;
-    const TileType *from, *to;
-    const Registers *operand;
-} Move;
 
 static int64_t extent_of(const TileType *type, uint32_t axis) {
     int64_t extent = 0;
@@ -138,35 +110,20 @@ static void coordinates(const TileType *type, uint32_t index, int64_t *out_at) {
     }
 }
 
-/* The operand's element that lane 0 of a result's register takes, in row-major order. */
-static uint32_t source_element(const Move *move, const int64_t *at) {
-    int64_t element = 0;
-    for (uint32_t i = 0; i < move->from->rank; i++)
-        element = element * extent_of(move->from, i) + at[move->instr->axes[i]];
-    return (uint32_t)element;
-}
-
 /* Along the lanes the operand's registers are the result's; across them it has lanes 1. */
-static void move_register(Lowering *l, const Move *move, Registers *registers, uint32_t index) {
-    int64_t at[TILE_MAX_RANK];
-    coordinates(move->to, index, at);
-    uint32_t rank = move->from->rank, lanes = values_lanes(move->from);
-    V source = move->operand->items[source_element(move, at) / lanes];
-    bool along = rank > 0 && move->instr->axes[rank - 1] + 1 == move->to->rank;
-    require(lanes == (along ? values_lanes(move->to) : 1));
+void lower_move(Lowering *l, const TileInstr *instr, uint32_t index) {
+    const TileType *from = tile_value_type(l->program, instr->args[0]);
+    const TileType *to = tile_value_type(l->program, instr->result);
+    uint32_t lanes = values_lanes(from);
+    int64_t at[TILE_MAX_RANK] = {0}, element = 0;
+    coordinates(to, index, at);
+    for (uint32_t i = 0; i < from->rank; i++)
+        element = element * extent_of(from, i) + at[instr->axes[i]];
+    V source = values_of(l, instr->args[0])->items[element / lanes];
+    bool along = from->rank > 0 && instr->axes[from->rank - 1] + 1 == to->rank;
+    require(lanes == (along ? values_lanes(to) : 1));
     if (along)
-        registers->items[index] = source;
+        l->values[instr->result].items[index] = source;
     else
-        set_splat(l, registers, move->to, index, source);
-}
-
-void lower_move(Lowering *l, const TileInstr *instr) {
-    const Move move = {.instr = instr,
-                       .from = tile_value_type(l->program, instr->args[0]),
-                       .to = tile_value_type(l->program, instr->result),
-                       .operand = values_of(l, instr->args[0])};
-    Registers registers = values_new(l, move.to);
-    for (uint32_t i = 0; i < tile_register_count(move.to); i++)
-        move_register(l, &move, &registers, i);
-    l->values[instr->result] = registers;
+        values_set_splat(l, instr->result, index, source);
 }

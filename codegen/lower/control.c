@@ -7,18 +7,23 @@
  */
 #include "codegen/lower/lowering.h"
 
-static void (*const emitters[TILE_op_count])(Lowering *, const TileInstr *) = {
-    [TILE_for] = lower_for,       [TILE_if] = lower_if,         [TILE_load] = lower_load,
-    [TILE_store] = lower_store,   [TILE_const] = lower_const,   [TILE_index] = lower_index,
-    [TILE_test] = lower_test,     [TILE_map] = lower_map,       [TILE_move] = lower_move,
-    [TILE_reduce] = lower_reduce, [TILE_scan] = lower_scan,     [TILE_dot] = lower_dot,
-    [TILE_sort] = lower_sort,     [TILE_random] = lower_random, [TILE_check] = lower_check,
+static EmitWhole *const whole_emitters[TILE_op_count] = {
+    [TILE_for] = lower_for,       [TILE_if] = lower_if,   [TILE_reduce] = lower_reduce,
+    [TILE_scan] = lower_scan,     [TILE_dot] = lower_dot, [TILE_sort] = lower_sort,
+    [TILE_random] = lower_random,
 };
 
 void lower_block(Lowering *l, const TileBlock *block) {
-    for (size_t i = 0; i < block->instrs.count; i++) {
-        const TileInstr *instr = block->instrs.data[i];
-        if (instr->op != TILE_yield) emitters[instr->op](l, instr);
+    TileInstr *const *instrs = block->instrs.data;
+    for (size_t i = 0; i < block->instrs.count;) {
+        size_t count = runs_length(l, instrs + i, block->instrs.count - i);
+        if (count > 0) {
+            runs_emit(l, instrs + i, count);
+            i += count;
+            continue;
+        }
+        if (instrs[i]->op != TILE_yield) whole_emitters[instrs[i]->op](l, instrs[i]);
+        i++;
     }
 }
 
@@ -203,7 +208,7 @@ static bool divides(Lowering *l, const TileInstr *instr, uint32_t copies) {
 /* The main part, single iterations that no guard cuts, and the rest. */
 static Flat emit_loop(Lowering *l, const TileInstr *instr, Flat carried) {
     const GuardSet none = {0};
-    uint32_t copies = instr->unroll > 1 ? instr->unroll : 1;
+    uint32_t copies = instr->unroll > 1 && l->general == 0 ? instr->unroll : 1;
     GuardSet rising = versions_collect_rising(l, instr);
     if (rising.items.count > 0 && !versions_afford(l, &instr->blocks[0])) rising = none;
     bool cut = rising.items.count > 0;
@@ -243,12 +248,15 @@ static Flat emit_version(Lowering *l, const void *what, bool first) {
     const Versioned *versioned = what;
     const GuardSet none = {0};
     size_t mark = versions_assume(l, first ? versioned->guards : &none);
+    uint32_t depth = l->general;
+    if (!first && versioned->guards->items.count > 0) l->general++;
     Flat results = {0};
     if (versioned->instr)
         results = emit_all(l, versioned->instr);
     else
         lower_block(l, &l->program->body);
     versions_forget(l, mark);
+    l->general = depth;
     return results;
 }
 
@@ -256,7 +264,10 @@ static Flat emit_versions(Lowering *l, const TileInstr *instr, const TileBlock *
                           const DimSymbol *without) {
     GuardSet guards = versions_collect(l, block, without);
     const Versioned what = {.instr = instr, .guards = &guards};
-    if (guards.items.count == 0 || !versions_afford(l, block)) return emit_version(l, &what, false);
+    if (guards.items.count == 0 || !versions_afford(l, block)) {
+        guards.items.count = 0;
+        return emit_version(l, &what, false);
+    }
     V condition = versions_condition(l, &guards, NULL, 0);
     return emit_two_ways(l, condition, emit_version, &what);
 }

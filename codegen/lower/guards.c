@@ -4,6 +4,8 @@
  * lane. */
 #include "codegen/lower/lowering.h"
 
+enum { NEAR = 1 << 30, FORM_near = 1 << 20 };
+
 static bool same_guard(const TileGuard *a, const TileGuard *b) {
     return a->value == b->value && a->lo == b->lo && a->hi == b->hi;
 }
@@ -22,21 +24,44 @@ static void keep_smaller(Lowering *l, V *bound, V value) {
     *bound = *bound ? ll_min(l, *bound, value) : value;
 }
 
-/* coefficient·lane + rest >= 0. */
-static void add_interval(Lowering *l, Mask *mask, int64_t coefficient, const Dim *rest) {
+/* `base` as a vector to compare lane numbers with: far values are brought near enough for 32 bits.
+ */
+static V near_splat(Lowering *l, const Dim *base, uint32_t lanes) {
+    uint32_t form = FORM_near + lanes;
+    V known = memo_find(&l->memo, base, form);
+    if (known) return known;
+    V near = ll_min(l, ll_max(l, dims_emit(l, base), ll_i64(l, -NEAR)), ll_i64(l, NEAR));
+    V splat = ll_splat(l, ll_cast(l, near, l->i32, true), l->model->width(lanes));
+    memo_add(&l->memo, base, form, splat);
+    return splat;
+}
+
+/* coefficient·lane + rest >= 0. What registers of one tile have in common is emitted once: their
+ * constants are added to the lane numbers. */
+static void add_interval(Lowering *l, Mask *mask, int64_t coefficient, const Dim *rest,
+                         uint32_t lanes) {
     IrContext *ctx = l->program->ctx;
     int64_t size = coefficient < 0 ? -coefficient : coefficient;
-    V steps = dims_emit(l, dim_floordiv(ctx, rest, dim_const(ctx, size)));
+    const Dim *steps = dim_floordiv(ctx, rest, dim_const(ctx, size));
+    int64_t ahead = steps->constant < NEAR / 4 && steps->constant > -NEAR / 4 ? steps->constant : 0;
+    V lane = l->model->lane_index(l, lanes), shift = ll_const(LLVMTypeOf(lane), ahead);
+    V least = ll_sub(l, lane, shift);
     if (coefficient > 0)
-        keep_larger(l, &mask->first, ll_sub(l, ll_i64(l, 0), steps));
+        least = LLVMBuildNeg(l->builder, LLVMBuildAdd(l->builder, lane, shift, ""), "");
+    V bound = near_splat(l, dim_offset(ctx, steps, -ahead), lanes);
+    mask->lanes = ll_and(l, mask->lanes, ll_compare(l, LLVMIntSGE, bound, least));
+    V count = dims_emit(l, steps);
+    if (coefficient > 0)
+        keep_larger(l, &mask->first, ll_sub(l, ll_i64(l, 0), count));
     else
-        keep_smaller(l, &mask->end, ll_add(l, steps, ll_i64(l, 1)));
+        keep_smaller(l, &mask->end, ll_add(l, count, ll_i64(l, 1)));
 }
 
 static void add_lanes(Lowering *l, Mask *mask, const Dim *side, uint32_t lanes) {
     V value = dims_emit_lanes(l, side, lanes, dims_fits_narrow(side));
     V holds = ll_compare(l, LLVMIntSGE, value, LLVMConstNull(LLVMTypeOf(value)));
     mask->lanes = ll_and(l, mask->lanes, holds);
+    mask->scattered = true;
 }
 
 /* side >= 0 */
@@ -50,7 +75,7 @@ static void add_side(Lowering *l, Mask *mask, const Dim *side, uint32_t lanes) {
         mask->uniform = ll_and(l, mask->uniform, holds);
     } else if (dim_split_affine(l->program->ctx, side, lane, &coefficient, &rest) &&
                dim_is_const(coefficient, &factor)) {
-        add_interval(l, mask, factor, rest);
+        add_interval(l, mask, factor, rest, lanes);
     } else {
         add_lanes(l, mask, side, lanes);
     }
@@ -72,26 +97,12 @@ static V clamp(Lowering *l, V value, uint32_t lanes) {
     return ll_min(l, ll_max(l, value, ll_i64(l, 0)), ll_i64(l, lanes));
 }
 
-static V compare_lane(Lowering *l, LLVMIntPredicate predicate, V bound, uint32_t lanes) {
-    V narrow = ll_splat(l, ll_cast(l, bound, l->i32, true), l->model->width(lanes));
-    return ll_compare(l, predicate, l->model->lane_index(l, lanes), narrow);
-}
-
-/* The interval becomes part of `lanes`; it stays beside it when it is all of it. */
+/* The interval's ends, when it is all of the mask. */
 static void close_interval(Lowering *l, Mask *mask, uint32_t lanes) {
+    if (mask->scattered) mask->first = mask->end = NULL;
     if (!mask->first && !mask->end) return;
-    bool alone = !mask->lanes;
-    if (mask->first) {
-        mask->first = clamp(l, mask->first, lanes);
-        mask->lanes = ll_and(l, mask->lanes, compare_lane(l, LLVMIntSGE, mask->first, lanes));
-    }
-    if (mask->end) {
-        mask->end = clamp(l, mask->end, lanes);
-        mask->lanes = ll_and(l, mask->lanes, compare_lane(l, LLVMIntSLT, mask->end, lanes));
-    }
-    if (!mask->first) mask->first = ll_i64(l, 0);
-    if (!mask->end) mask->end = ll_i64(l, lanes);
-    if (!alone) mask->first = mask->end = NULL;
+    mask->first = mask->first ? clamp(l, mask->first, lanes) : ll_i64(l, 0);
+    mask->end = mask->end ? clamp(l, mask->end, lanes) : ll_i64(l, lanes);
 }
 
 Mask guards_mask(Lowering *l, const TileInstr *instr, const TileType *type, uint32_t index) {

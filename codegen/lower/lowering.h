@@ -18,14 +18,15 @@ typedef LLVMValueRef V;
  * are their bits, others as in math.h's register form. */
 typedef struct Registers {
     V *items;
-    V *splats; /* NULL, or for each register the scalar that all its lanes are known to be */
+    V *splats; /* by register: the scalar that all its lanes are known to be, or NULL */
 } Registers;
 
 /* Which lanes of a register take part: those for which all parts hold. */
 typedef struct Mask {
-    V uniform;    /* i1 of the whole register; NULL: holds */
-    V lanes;      /* i1 by lane; NULL: all */
-    V first, end; /* i64, when not NULL: `lanes` is first <= lane < end, within 0..lanes */
+    V uniform;      /* i1 of the whole register; NULL: holds */
+    V lanes;        /* i1 by lane; NULL: all */
+    V first, end;   /* i64, when not NULL: `lanes` is first <= lane < end, within 0..lanes */
+    bool scattered; /* `lanes` is no interval */
 } Mask;
 
 typedef enum PlaceKind {
@@ -79,10 +80,9 @@ typedef struct LaneModel {
      * each lane, or with the register under a mask of one lane. */
     void (*each_lane)(Lowering *l, const Access *access, const Place *place, const Mask *mask,
                       V value, EmitLane *emit);
-    /* A whole tile of contiguous registers, in storage form, to memory by stores that bypass the
-     * caches; false: there are none for it. */
-    bool (*stream)(Lowering *l, const Access *access, const Place *places, const V *values,
-                   uint32_t count);
+    /* A contiguous register, in storage form, to memory by a store that bypasses the caches; false:
+     * there is none for it. */
+    bool (*stream)(Lowering *l, const Access *access, const Place *place, V value);
     /* Before and after a store whose memory other lanes read. */
     void (*order_lanes)(Lowering *l);
     /* Notes the first index error: `bad` by lane, `index` i64 by lane. */
@@ -122,9 +122,10 @@ struct Lowering {
     Registers *values;                /* by TileId */
     Memo memo;                        /* Dims emitted in the current scope */
     VEC(TileGuard) assumed;           /* guards known to hold in the current scope */
-    int64_t version_budget;           /* registers that may still be computed twice */
-    V spare;                          /* x86: a place for accesses that must not happen */
-    bool streams;                     /* a streaming store was emitted */
+    uint32_t general;       /* how many versions deep in guarded code beside a plain one */
+    int64_t version_budget; /* registers that may still be computed twice */
+    V spare;                /* x86: a place for accesses that must not happen */
+    bool streams;           /* a streaming store was emitted */
 };
 
 /* ---- llvm_tools.c: short forms of the builder ---- */
@@ -209,12 +210,21 @@ void lower_views(
     Lowering *l); /* lower.c: base addresses, once buffers, scratch and dims are bound */
 void lower_point(Lowering *l); /* the body, work variables being bound */
 void lower_block(Lowering *l, const TileBlock *block);
-void lower_for(Lowering *l, const TileInstr *instr);
-void lower_if(Lowering *l, const TileInstr *instr);
+
+/* ---- runs.c: instructions that compute register by register ---- */
+typedef void EmitWhole(Lowering *l, const TileInstr *instr);
+typedef void EmitRegister(Lowering *l, const TileInstr *instr, uint32_t index);
+/* How many of the instructions, from the first on, can be emitted one register at a time, all of
+ * them for the first register, then all for the second; 0 when the first one cannot. */
+size_t runs_length(Lowering *l, TileInstr *const *instrs, size_t count);
+void runs_emit(Lowering *l, TileInstr *const *instrs, size_t count);
 
 /* ---- access.c ---- */
-void lower_load(Lowering *l, const TileInstr *instr);
-void lower_store(Lowering *l, const TileInstr *instr);
+EmitRegister lower_load, lower_store;
+/* Before and after a store of which other lanes read: what it stores must be ordered. */
+bool access_needs_order(const Lowering *l, const TileInstr *store);
+/* Whether the memory of two views may overlap. */
+bool access_may_overlap(const Lowering *l, uint32_t view, uint32_t other);
 /* The address of element base + offset; of a 4-bit one, its byte's. */
 V access_address(Lowering *l, const Access *access, V base, int64_t offset);
 /* Sets the alignment of a load, and marks it where no store of the kernel can change what it reads.
@@ -247,17 +257,11 @@ Registers values_new(Lowering *l, const TileType *type);
 const Registers *values_of(const Lowering *l, TileId id);
 uint32_t values_lanes(const TileType *type);
 
-/* ---- compute.c, reduce.c, random.c, check.c, sort.c ---- */
-void lower_const(Lowering *l, const TileInstr *instr);
-void lower_index(Lowering *l, const TileInstr *instr);
-void lower_test(Lowering *l, const TileInstr *instr);
-void lower_map(Lowering *l, const TileInstr *instr);
-void lower_move(Lowering *l, const TileInstr *instr);
-void lower_reduce(Lowering *l, const TileInstr *instr);
-void lower_scan(Lowering *l, const TileInstr *instr);
-void lower_dot(Lowering *l, const TileInstr *instr);
-void lower_random(Lowering *l, const TileInstr *instr);
-void lower_check(Lowering *l, const TileInstr *instr);
-void lower_sort(Lowering *l, const TileInstr *instr);
+/* The scalar in all lanes of a register of `id`. */
+void values_set_splat(Lowering *l, TileId id, uint32_t index, V scalar);
+
+/* ---- control.c, compute.c, check.c, reduce.c, random.c, sort.c ---- */
+EmitRegister lower_const, lower_index, lower_test, lower_map, lower_move, lower_check;
+EmitWhole lower_for, lower_if, lower_reduce, lower_scan, lower_dot, lower_random, lower_sort;
 
 #endif

@@ -89,10 +89,17 @@ V values_unit(Lowering *l, Op op, DType dtype, uint32_t lanes) {
 
 Registers values_new(Lowering *l, const TileType *type) {
     uint32_t count = tile_register_count(type);
-    return (Registers){.items = NEW_ARRAY(l->arena, V, count)};
+    return (Registers){.items = NEW_ARRAY(l->arena, V, count),
+                       .splats = NEW_ARRAY(l->arena, V, count)};
 }
 
 const Registers *values_of(const Lowering *l, TileId id) {
     require(id < l->program->values.count && l->values[id].items);
     return &l->values[id];
+}
+
+void values_set_splat(Lowering *l, TileId id, uint32_t index, V scalar) {
+    uint32_t lanes = values_lanes(tile_value_type(l->program, id));
+    l->values[id].splats[index] = scalar;
+    l->values[id].items[index] = ll_splat(l, scalar, l->model->width(lanes));
 }

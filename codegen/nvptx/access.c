@@ -93,8 +93,7 @@ void nvptx_each_lane(Lowering *l, const Access *access, const Place *place, cons
     ll_enter(l, behind);
 }
 
-bool nvptx_stream(Lowering *l, const Access *access, const Place *places, const V *values,
-                  uint32_t count) {
-    (void)l, (void)access, (void)places, (void)values, (void)count;
+bool nvptx_stream(Lowering *l, const Access *access, const Place *place, V value) {
+    (void)l, (void)access, (void)place, (void)value;
     return false;
 }

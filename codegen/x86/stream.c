@@ -18,44 +18,34 @@ static uint32_t store_bytes(const Lowering *l, V value) {
     return bytes < most ? bytes : most;
 }
 
-static V are_aligned(Lowering *l, const V *addresses, uint32_t count, uint32_t bytes) {
-    V bits = ll_i64(l, 0);
-    for (uint32_t i = 0; i < count; i++) {
-        V number = LLVMBuildPtrToInt(l->builder, addresses[i], l->i64, "");
-        bits = LLVMBuildOr(l->builder, bits, number, "");
-    }
-    V low = ll_and(l, bits, ll_i64(l, (int64_t)bytes - 1));
+static V is_aligned(Lowering *l, V address, uint32_t bytes) {
+    V number = LLVMBuildPtrToInt(l->builder, address, l->i64, "");
+    V low = ll_and(l, number, ll_i64(l, (int64_t)bytes - 1));
     return ll_compare(l, LLVMIntEQ, low, ll_i64(l, 0));
 }
 
-static void store_all(Lowering *l, const V *addresses, const V *values, uint32_t count,
-                      uint32_t align, bool streams) {
+static void mark_streaming(Lowering *l, V store) {
     unsigned kind = LLVMGetMDKindIDInContext(l->context, "nontemporal", 11);
     LLVMMetadataRef one = LLVMValueAsMetadata(ll_i32(l, 1));
     V node = LLVMMetadataAsValue(l->context, LLVMMDNodeInContext2(l->context, &one, 1));
-    for (uint32_t i = 0; i < count; i++) {
-        V store = LLVMBuildStore(l->builder, values[i], addresses[i]);
-        LLVMSetAlignment(store, align);
-        if (streams) LLVMSetMetadata(store, kind, node);
-    }
+    LLVMSetMetadata(store, kind, node);
 }
 
-bool x86_stream(Lowering *l, const Access *access, const Place *places, const V *values,
-                uint32_t count) {
-    if (nibble_is(access->view->dtype) || places[0].lanes == 1) return false;
-    uint32_t bytes = store_bytes(l, values[0]);
+bool x86_stream(Lowering *l, const Access *access, const Place *place, V value) {
+    if (nibble_is(access->view->dtype) || place->lanes == 1) return false;
+    uint32_t bytes = store_bytes(l, value);
     if (bytes < 16) return false;
-    V *addresses = NEW_ARRAY(l->arena, V, count);
-    for (uint32_t i = 0; i < count; i++)
-        addresses[i] = access_address(l, access, places[i].base, places[i].offset);
+    V address = access_address(l, access, place->base, place->offset);
     LLVMBasicBlockRef fast = ll_block(l, "stream"), slow = ll_block(l, "store");
     LLVMBasicBlockRef behind = ll_block(l, "stored");
-    ll_branch(l, are_aligned(l, addresses, count, bytes), fast, slow);
+    ll_branch(l, is_aligned(l, address, bytes), fast, slow);
     ll_enter(l, fast);
-    store_all(l, addresses, values, count, bytes, true);
+    V streaming = LLVMBuildStore(l->builder, value, address);
+    LLVMSetAlignment(streaming, bytes);
+    mark_streaming(l, streaming);
     ll_jump(l, behind);
     ll_enter(l, slow);
-    store_all(l, addresses, values, count, places[0].align, false);
+    LLVMSetAlignment(LLVMBuildStore(l->builder, value, address), place->align);
     ll_jump(l, behind);
     ll_enter(l, behind);
     l->streams = true;

@@ -10,8 +10,7 @@ void x86_store(Lowering *l, const Access *access, const Place *place, const Mask
 void x86_each_lane(Lowering *l, const Access *access, const Place *place, const Mask *mask, V value,
                    EmitLane *emit);
 /* stream.c */
-bool x86_stream(Lowering *l, const Access *access, const Place *places, const V *values,
-                uint32_t count);
+bool x86_stream(Lowering *l, const Access *access, const Place *place, V value);
 /* kernel.c */
 void x86_kernel(Lowering *l);
 void x86_report(Lowering *l, V bad, V index, V bound, int64_t site, uint32_t lanes);
