@@ -1,9 +1,9 @@
 # Convolutions on x[N, C, spatial...]; kernel, stride, pad and dilation are one number or one an axis.
 
 # The sum, with bias where there is one (None: none), rounded once.
-fn conv_apply(x, weight, bias, stride, pad, dilation, groups) {
+fn _conv_apply(x, weight, bias, stride, pad, dilation, groups) {
     y = conv(x, weight, strides=stride, lo=pad, hi=pad, dilations=dilation, groups=groups, dtype=wide(x.dtype))
-    if bias != None { y = y + per_channel(bias, x) }
+    if bias != None { y = y + _per_channel(bias, x) }
     return cast(y, to=x.dtype)
 }
 
@@ -17,7 +17,7 @@ fn conv1d(x, out, kernel, stride=1, pad=0, dilation=1, groups=1, bias=true) {
         param bias: x.dtype[out]
         b = bias
     }
-    return conv_apply(x, weight, b, stride, pad, dilation, groups)
+    return _conv_apply(x, weight, b, stride, pad, dilation, groups)
 }
 
 # weight[out, C / groups, k, k], bias[out], as torch.nn.Conv2d.
@@ -30,7 +30,7 @@ fn conv2d(x, out, kernel, stride=1, pad=0, dilation=1, groups=1, bias=true) {
         param bias: x.dtype[out]
         b = bias
     }
-    return conv_apply(x, weight, b, stride, pad, dilation, groups)
+    return _conv_apply(x, weight, b, stride, pad, dilation, groups)
 }
 
 # weight[out, C / groups, k, k, k], bias[out], as torch.nn.Conv3d.
@@ -43,7 +43,7 @@ fn conv3d(x, out, kernel, stride=1, pad=0, dilation=1, groups=1, bias=true) {
         param bias: x.dtype[out]
         b = bias
     }
-    return conv_apply(x, weight, b, stride, pad, dilation, groups)
+    return _conv_apply(x, weight, b, stride, pad, dilation, groups)
 }
 
 # conv2d with one filter a channel: weight[C, 1, k, k].

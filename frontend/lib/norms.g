@@ -19,7 +19,7 @@ fn rms_norm(x, eps=1e-6) {
 }
 
 # One number a channel (axis 1), shaped to meet x.
-fn per_channel(v, x) {
+fn _per_channel(v, x) {
     shape = [v.shape[0]]
     for i in 2..<len(x.shape) { shape = shape + [1] }
     return cast(reshape(v, shape), to=wide(x.dtype))
@@ -31,9 +31,9 @@ fn batch_norm(x, eps=1e-5) {
     param bias: x.dtype[x.shape[1]]
     param running_mean: x.dtype[x.shape[1]]
     param running_var: x.dtype[x.shape[1]]
-    h = cast(x, to=wide(x.dtype)) - per_channel(running_mean, x)
-    y = h * rsqrt(per_channel(running_var, x) + eps)
-    return cast(y * per_channel(weight, x) + per_channel(bias, x), to=x.dtype)
+    h = cast(x, to=wide(x.dtype)) - _per_channel(running_mean, x)
+    y = h * rsqrt(_per_channel(running_var, x) + eps)
+    return cast(y * _per_channel(weight, x) + _per_channel(bias, x), to=x.dtype)
 }
 
 # Over groups of channels and all that follows them.
@@ -43,5 +43,5 @@ fn group_norm(x, groups, eps=1e-5) {
     h = reshape(cast(x, to=wide(x.dtype)), [x.shape[0], groups, -1])
     d = h - mean(h, axis=-1, keep=true)
     y = reshape(d * rsqrt(mean(d * d, axis=-1, keep=true) + eps), x.shape)
-    return cast(y * per_channel(weight, x) + per_channel(bias, x), to=x.dtype)
+    return cast(y * _per_channel(weight, x) + _per_channel(bias, x), to=x.dtype)
 }

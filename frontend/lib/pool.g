@@ -2,7 +2,7 @@
 
 # How much further an axis must be padded behind, so that its last window is not cut off; a window that
 # would begin in that padding is left out.
-fn ceil_extra(size, k, s, p, d) {
+fn _ceil_extra(size, k, s, p, d) {
     room = size + 2 * p - d * (k - 1) - 1
     extra = (s - room % s) % s
     last = (room + extra) // s * s
@@ -19,7 +19,7 @@ fn max_pool(x, kernel, stride=None, pad=0, dilation=1, ceil_mode=false) {
     hi = p
     if ceil_mode {
         hi = []
-        for i in 0..<n { hi = hi + [p[i] + ceil_extra(x.shape[i + 2], k[i], s[i], p[i], d[i])] }
+        for i in 0..<n { hi = hi + [p[i] + _ceil_extra(x.shape[i + 2], k[i], s[i], p[i], d[i])] }
     }
     return window_max(x, [1, 1] + k, strides=[1, 1] + s, lo=[0, 0] + p, hi=[0, 0] + hi, dilations=[1, 1] + d)
 }
@@ -73,7 +73,7 @@ fn avg_pool3d(x, kernel, stride=None, pad=0, count_include_pad=true) {
 }
 
 # The axes behind batch and channels.
-fn spatial_axes(x) {
+fn _spatial_axes(x) {
     axes = []
     for i in 2..<len(x.shape) { axes = axes + [i] }
     return axes
@@ -81,10 +81,10 @@ fn spatial_axes(x) {
 
 # The mean over all spatial axes, which go unless keep is set.
 fn global_avg_pool(x, keep=false) {
-    return mean(x, axis=spatial_axes(x), keep=keep)
+    return mean(x, axis=_spatial_axes(x), keep=keep)
 }
 
 # The greatest over all spatial axes, which go unless keep is set.
 fn global_max_pool(x, keep=false) {
-    return max(x, axis=spatial_axes(x), keep=keep)
+    return max(x, axis=_spatial_axes(x), keep=keep)
 }

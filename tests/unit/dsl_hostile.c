@@ -77,6 +77,64 @@ static void test_scrambled(void) {
     free((void *)(uintptr_t)text.data);
 }
 
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+typedef VEC(Str) Words;
+
+static void find_words(Arena *arena, Str text, Words *words) {
+    for (size_t i = 0; i < text.size;) {
+        size_t start = i;
+        while (i < text.size && is_word(text.data[i])) i++;
+        Str word = {text.data + start, i - start};
+        if (word.size)
+            vec_push(arena, words, word);
+        else
+            i++;
+    }
+}
+
+// The text with some of its words replaced by others of its words: it parses mostly, and means
+// nothing.
+static Str swap_words(Arena *arena, Str text, const Words *words, uint64_t *state) {
+    Buf buf = {.arena = arena};
+    size_t at = 0;
+    for (int i = 0; i < 4; i++) {
+        size_t left = words->count - at, pick = at + next_random(state) % (left / 2 + 1);
+        if (pick >= words->count) break;
+        Str from = words->data[pick], to = words->data[next_random(state) % words->count];
+        const char *begin = at ? words->data[at - 1].data + words->data[at - 1].size : text.data;
+        buf_put(&buf, (Str){begin, (size_t)(from.data - begin)});
+        buf_put(&buf, to);
+        at = pick + 1;
+    }
+    const char *rest = words->data[at - 1].data + words->data[at - 1].size;
+    buf_put(&buf, (Str){rest, text.size - (size_t)(rest - text.data)});
+    return buf_str(&buf);
+}
+
+static void test_swapped_words(void) {
+    static const char *const paths[] = {"tests/models/language.g", "tests/models/ops.g",
+                                        "tests/models/library.g", "examples/encoder/encoder.g"};
+    uint64_t state = 99;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        Str text = dsl_read_file(paths[i]);
+        if (!CHECK(text.data != NULL)) continue;
+        Arena *arena = arena_new(NULL);
+        Words words = {0};
+        find_words(arena, text, &words);
+        for (int k = 0; k < (test_long() ? 10000 : 150); k++) {
+            Arena *scratch = arena_new(NULL);
+            compile(swap_words(scratch, text, &words, &state));
+            dsl_run_free(&run);
+            arena_free(scratch);
+        }
+        arena_free(arena);
+        free((void *)(uintptr_t)text.data);
+    }
+}
+
 static void test_noise(void) {
     static char bytes[65536];
     uint64_t state = 7;
@@ -213,6 +271,7 @@ static void test_lines_and_marks(void) {
 int main(void) {
     RUN(test_truncation);
     RUN(test_scrambled);
+    RUN(test_swapped_words);
     RUN(test_noise);
     RUN(test_deep_nesting);
     RUN(test_greatest_depth);
