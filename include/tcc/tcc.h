@@ -117,8 +117,8 @@ TCC_API tcc_status tcc_unit_write(tcc_unit *unit, const char *path);
 
 /* The model in this process: like tcc_model_get_api's open on the model.so it would be. The unit
  * outlives the model; the model is closed by api->close. */
-TCC_API tcc_status tcc_unit_open(tcc_unit *unit, const tcc_model_api **out_api,
-                                 tcc_model **out_model);
+TCC_API tcc_status tcc_unit_open(tcc_unit *unit, const tcc_open_options *options,
+                                 const tcc_model_api **out_api, tcc_model **out_model);
 
 /* ---- checking
  * --------------------------------------------------------------------------------------------- */
@@ -170,7 +170,7 @@ TCC_API void tcc_array_free(tcc_array *array);
  * ------------------------------------------------------------------------------------------- */
 
 /* The op reference, the pass list, the targets, the schedule fields: "ops", "passes", "targets",
- * "schedules". NULL for an unknown kind. Static. */
+ * "schedules". NULL for an unknown kind. The text lives until the next call on the compiler. */
 TCC_API tcc_status tcc_reference(tcc_compiler *compiler, const char *kind, const char **out_text,
                                  size_t *out_size);
 

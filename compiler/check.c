@@ -1,0 +1,237 @@
+/* Compiled code against the evaluator: each kernel on the inputs that the compiled model gave it,
+ * then the whole model. */
+#include "compiler/session.h"
+#include "ir/eval.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+/* More elements than this that cannot be compared make the comparison worthless. */
+static const double MAX_LEFT_OUT = 0.01;
+
+typedef struct Checker {
+    tcc_unit *unit;
+    const tcc_tensor *inputs;
+    uint32_t input_count;
+    tcc_check_callback *callback;
+    void *user;
+    Arena *arena;
+    int64_t *symbols; /* by id */
+    int64_t *dims;    /* by slot */
+    Tensor *buffers;  /* of the program, with the compiled values */
+    bool mismatch;
+} Checker;
+
+static const Program *program_of(const Checker *c) { return c->unit->result.program; }
+
+/* ---- comparing
+ * ------------------------------------------------------------------------------------ */
+
+static bool agrees(const Tensor *got, const EvalValue *want, int64_t i, double *out_ratio) {
+    double a = tensor_get(got, i), b = tensor_get(&want->tensor, i);
+    double bound = want->bound == NULL ? 0 : want->bound[i];
+    *out_ratio = 0;
+    if (!dtype_is_float(got->dtype) && tensor_get_int(got, i) == tensor_get_int(&want->tensor, i))
+        return true;
+    if (a == b || (isnan(a) && isnan(b))) return true;
+    if (!isfinite(a) || !isfinite(b)) return false;
+    *out_ratio = bound > 0 ? fabs(a - b) / bound : (double)INFINITY;
+    return fabs(a - b) <= bound;
+}
+
+static void compare(Checker *c, Str kernel, const char *output, const Tensor *got,
+                    const EvalValue *want) {
+    tcc_check_result r = {.size = sizeof r,
+                          .kernel = str_terminated(c->arena, kernel),
+                          .output = output,
+                          .elements = (uint64_t)tensor_elements(got)};
+    for (uint64_t i = 0; i < r.elements; i++) {
+        double ratio;
+        if (want->bound != NULL && isinf(want->bound[i])) continue;
+        r.compared++;
+        bool good = agrees(got, want, (int64_t)i, &ratio);
+        if (ratio > r.worst) r.worst = ratio;
+        if (good || r.mismatches++ > 0) continue;
+        r.first_index = i;
+        r.got = tensor_get(got, (int64_t)i);
+        r.expected = tensor_get(&want->tensor, (int64_t)i);
+        r.tolerance = want->bound == NULL ? 0 : want->bound[i];
+    }
+    uint64_t left_out = r.elements - r.compared;
+    if (r.mismatches > 0 || (double)left_out > MAX_LEFT_OUT * (double)r.elements + 1)
+        c->mismatch = true;
+    if (c->callback != NULL) c->callback(c->user, &r);
+}
+
+/* ---- preparing
+ * -------------------------------------------------------------------------------------- */
+
+static Tensor make_tensor(Checker *c, const Type *type) {
+    Tensor t = {.dtype = type->dtype, .rank = type->rank};
+    for (uint32_t i = 0; i < type->rank; i++)
+        if (!dim_evaluate(type->dims[i], c->symbols, &t.dims[i])) t.dims[i] = 0;
+    char *raw = arena_alloc(c->arena, tensor_bytes(&t) + 2 * ALIGNMENT);
+    t.data = raw + (ALIGNMENT - (uintptr_t)raw % ALIGNMENT);
+    memset(t.data, 0xA5, tensor_bytes(&t));
+    return t;
+}
+
+/* The dims from the inputs' shapes, by slot and by symbol. */
+static tcc_status bind_dims(Checker *c) {
+    const Graph *g = program_of(c)->graph;
+    if (c->input_count != g->inputs.count)
+        return compiler_fail(c->unit->compiler, TCC_INVALID,
+                             "%u inputs were given, the model has %zu", c->input_count,
+                             g->inputs.count);
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        const Type *type = graph_type(g, g->inputs.data[i]);
+        if (c->inputs[i].rank != type->rank || c->inputs[i].dtype != (int32_t)type->dtype)
+            return compiler_fail(c->unit->compiler, TCC_INVALID,
+                                 "input %zu has a wrong dtype or rank", i);
+        for (uint32_t a = 0; a < type->rank; a++) {
+            const Dim *d = type->dims[a];
+            bool lone = d->term_count == 1 && d->constant == 0 && d->terms[0].coefficient == 1 &&
+                        d->terms[0].atom_count == 1 && d->terms[0].atoms[0]->kind == ATOM_symbol;
+            if (lone) c->symbols[d->terms[0].atoms[0]->symbol->id] = c->inputs[i].dims[a];
+        }
+    }
+    for (size_t i = 0; i < program_of(c)->dims.count; i++)
+        c->dims[i] = c->symbols[program_of(c)->dims.data[i]->id];
+    return TCC_OK;
+}
+
+static tcc_status make_buffers(Checker *c) {
+    const Program *p = program_of(c);
+    c->buffers = NEW_ARRAY(c->arena, Tensor, p->buffers.count);
+    for (size_t i = 0; i < p->buffers.count; i++) {
+        const Buffer *b = &p->buffers.data[i];
+        c->buffers[i] = make_tensor(c, b->type);
+        const void *source = NULL;
+        if (b->kind == BUFFER_constant) source = p->constants.data[b->index].blob->bytes;
+        if (b->kind == BUFFER_input) {
+            const tcc_tensor *input = &c->inputs[b->index];
+            source = (const char *)input->data + input->byte_offset;
+            for (uint32_t a = 0; a < input->rank; a++)
+                if (input->dims[a] != c->buffers[i].dims[a])
+                    return compiler_fail(c->unit->compiler, TCC_INVALID,
+                                         "input %u: axis %u has %lld elements, expected %lld",
+                                         b->index, a, (long long)input->dims[a],
+                                         (long long)c->buffers[i].dims[a]);
+        }
+        if (source != NULL) memcpy(c->buffers[i].data, source, tensor_bytes(&c->buffers[i]));
+    }
+    return TCC_OK;
+}
+
+/* ---- kernels
+ * ------------------------------------------------------------------------------------------- */
+
+static int64_t evaluate(const Checker *c, const Dim *dim) {
+    int64_t value = 0;
+    return dim_evaluate(dim, c->symbols, &value) ? value : 0;
+}
+
+static tcc_status run_kernel(Checker *c, const Launch *launch, const EvalError *expected_error) {
+    const TccArtefact *artefact = &c->unit->artefact;
+    const Program *p = program_of(c);
+    uint32_t variant = 0;
+    while (artefact->kernels[variant * p->kernels.count + launch->kernel] == NULL) variant++;
+    size_t at = variant * p->kernels.count + launch->kernel;
+    const KernelFacts *facts = &c->unit->kernels.facts[at];
+    void **pointers = NEW_ARRAY(c->arena, void *, launch->buffer_count);
+    for (uint32_t i = 0; i < launch->buffer_count; i++)
+        pointers[i] = c->buffers[launch->buffers[i]].data;
+    size_t scratch = (size_t)evaluate(c, facts->scratch) + ALIGNMENT;
+    void *memory = aligned_alloc(ALIGNMENT, (scratch + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    if (memory == NULL) return compiler_fail(c->unit->compiler, TCC_MEMORY, "out of memory");
+    TccErrorWord error = {0};
+    TccKernelArgs args = {.buffers = pointers, .dims = c->dims, .scratch = memory, .error = &error};
+    artefact->kernels[at](&args, 0, evaluate(c, facts->points));
+    free(memory);
+    bool failed = error.state != 0;
+    if (failed == expected_error->failed) return TCC_OK;
+    c->mismatch = true;
+    return compiler_fail(c->unit->compiler, TCC_MISMATCH,
+                         "kernel %.*s: %s reported an index out of range",
+                         STR_ARG(*p->kernels.data[launch->kernel].name),
+                         failed ? "only the compiled code" : "only the evaluator");
+}
+
+static tcc_status check_launch(Checker *c, const Launch *launch) {
+    const Kernel *kernel = &program_of(c)->kernels.data[launch->kernel];
+    const Graph *region = kernel->region;
+    uint32_t inputs = (uint32_t)region->inputs.count;
+    EvalValue *args = NEW_ARRAY(c->arena, EvalValue, inputs);
+    EvalValue *want = NEW_ARRAY(c->arena, EvalValue, region->outputs.count);
+    EvalOptions options = {.bounds = true, .symbols = c->symbols};
+    EvalError error = {0};
+    const char *message = NULL;
+    for (uint32_t i = 0; i < inputs; i++) args[i].tensor = c->buffers[launch->buffers[i]];
+    if (!eval_graph(region, args, &options, c->arena, want, &error, &message))
+        return compiler_fail(c->unit->compiler, TCC_INVALID, "the evaluator: %s", message);
+    tcc_status status = run_kernel(c, launch, &error);
+    if (status != TCC_OK) return status;
+    for (uint32_t o = 0; o < region->outputs.count; o++) {
+        const char *name = str_format(c->arena, "%u", o).data;
+        compare(c, *kernel->name, name, &c->buffers[launch->buffers[inputs + o]], &want[o]);
+    }
+    return TCC_OK;
+}
+
+static tcc_status check_model(Checker *c) {
+    const Graph *g = c->unit->source;
+    const Program *p = program_of(c);
+    EvalValue *args = NEW_ARRAY(c->arena, EvalValue, g->inputs.count);
+    EvalValue *want = NEW_ARRAY(c->arena, EvalValue, g->outputs.count);
+    EvalOptions options = {.bounds = true, .symbols = c->symbols};
+    EvalError error = {0};
+    const char *message = NULL;
+    for (size_t i = 0; i < g->inputs.count; i++) args[i].tensor = c->buffers[p->input_buffers[i]];
+    if (!eval_graph(g, args, &options, c->arena, want, &error, &message))
+        return compiler_fail(c->unit->compiler, TCC_INVALID, "the evaluator: %s", message);
+    for (size_t o = 0; o < g->outputs.count; o++)
+        compare(c, *g->name, str_terminated(c->arena, *g->outputs.data[o].name),
+                &c->buffers[p->output_buffers[o]], &want[o]);
+    return TCC_OK;
+}
+
+static void free_arena(void *arena) { arena_free(arena); }
+
+static tcc_status run_checks(Checker *c) {
+    c->symbols = NEW_ARRAY(c->arena, int64_t, dim_symbol_count(c->unit->ctx) + 1);
+    c->dims = NEW_ARRAY(c->arena, int64_t, program_of(c)->dims.count + 1);
+    tcc_status status = bind_dims(c);
+    if (status == TCC_OK) status = make_buffers(c);
+    for (size_t i = 0; status == TCC_OK && i < program_of(c)->launches.count; i++)
+        status = check_launch(c, &program_of(c)->launches.data[i]);
+    if (status == TCC_OK) status = check_model(c);
+    return status;
+}
+
+static tcc_status check_body(void *data) {
+    Checker *c = data;
+    GuardDefer defer;
+    tcc_status status = unit_make_artefact(c->unit);
+    if (status != TCC_OK) return status;
+    c->arena = arena_new(NULL);
+    guard_defer(&defer, free_arena, c->arena);
+    status = run_checks(c);
+    guard_undefer(&defer);
+    arena_free(c->arena);
+    if (status != TCC_OK || !c->mismatch) return status;
+    return compiler_fail(c->unit->compiler, TCC_MISMATCH,
+                         "compiled code differs from the evaluator");
+}
+
+tcc_status tcc_unit_check(tcc_unit *unit, const tcc_tensor *inputs, uint32_t input_count,
+                          tcc_check_callback *callback, void *user) {
+    Checker checker = {.unit = unit,
+                       .inputs = inputs,
+                       .input_count = input_count,
+                       .callback = callback,
+                       .user = user};
+    return compiler_enter(unit->compiler, check_body, &checker);
+}

@@ -1,0 +1,151 @@
+/* Options by name, as the command line has them. */
+#include "compiler/session.h"
+
+static const tcc_option options[] = {
+#define OPTION(name, argument, meaning) {#name, argument, meaning},
+#include "compiler/options.def"
+#undef OPTION
+};
+
+const tcc_option *tcc_option_at(uint32_t index) {
+    return index < sizeof options / sizeof *options ? &options[index] : NULL;
+}
+
+static tcc_status wrong(tcc_compiler *c, Str name, Str value, const char *expected) {
+    const char *dashes = name.size == 1 ? "-" : "--";
+    return compiler_fail(c, TCC_INVALID, "%s%.*s: \"%.*s\" is not %s", dashes, STR_ARG(name),
+                         STR_ARG(value), expected);
+}
+
+static Str cut(Str *text, char separator) {
+    size_t n = 0;
+    while (n < text->size && text->data[n] != separator) n++;
+    Str part = {text->data, n};
+    size_t skip = n < text->size ? n + 1 : n;
+    *text = (Str){text->data + skip, text->size - skip};
+    return part;
+}
+
+/* "8" or "1..64:16" or "1..64". */
+static bool parse_range(Str text, DimOption *out) {
+    size_t dots = 0;
+    while (dots + 1 < text.size && !(text.data[dots] == '.' && text.data[dots + 1] == '.')) dots++;
+    if (dots + 1 >= text.size) {
+        if (!str_to_int(text, &out->lo)) return false;
+        out->hi = out->tune = out->lo;
+        return out->lo >= 0;
+    }
+    Str low = {text.data, dots}, rest = {text.data + dots + 2, text.size - dots - 2};
+    Str high = cut(&rest, ':');
+    if (!str_to_int(low, &out->lo) || !str_to_int(high, &out->hi)) return false;
+    out->tune = out->hi;
+    if (rest.size > 0 && !str_to_int(rest, &out->tune)) return false;
+    return out->lo >= 0 && out->lo <= out->tune && out->tune <= out->hi;
+}
+
+static tcc_status set_dim(tcc_compiler *c, Str value) {
+    Str rest = value, name = cut(&rest, '=');
+    DimOption dim = {.name = str_copy(c->arena, name)};
+    if (name.size == 0 || !parse_range(rest, &dim))
+        return wrong(c, STR("D"), value, "NAME=N or NAME=LO..HI:TUNE");
+    for (size_t i = 0; i < c->options.dims.count; i++) {
+        if (!str_equal(c->options.dims.data[i].name, name)) continue;
+        c->options.dims.data[i] = dim;
+        return TCC_OK;
+    }
+    vec_push(c->arena, &c->options.dims, dim);
+    return TCC_OK;
+}
+
+static tcc_status set_schedule(tcc_compiler *c, Str value) {
+    Schedule schedule;
+    const char *why = NULL;
+    Str rest = value, kernel = cut(&rest, ':');
+    if (kernel.size == 0 || rest.size == 0)
+        return wrong(c, STR("schedule"), value, "KERNEL:FIELD=N");
+    if (!schedule_parse(c->arena, rest, &schedule, &why))
+        return compiler_fail(c, TCC_INVALID, "--schedule: %s", why);
+    ScheduleOverride override = {str_copy(c->arena, kernel), str_copy(c->arena, rest)};
+    vec_push(c->arena, &c->options.schedules, override);
+    return TCC_OK;
+}
+
+static tcc_status set_number(tcc_compiler *c, Str name, Str value, int64_t least, int64_t greatest,
+                             int64_t *out) {
+    int64_t number;
+    if (!str_to_int(value, &number) || number < least || number > greatest)
+        return wrong(c, name, value, "a number that it takes");
+    *out = number;
+    return TCC_OK;
+}
+
+static tcc_status set_precision(tcc_compiler *c, Str value) {
+    if (!str_equal(value, STR("none")) && !str_equal(value, STR("fused")))
+        return wrong(c, STR("fexcess-precision"), value, "none or fused");
+    c->options.round_everywhere = str_equal(value, STR("none"));
+    return TCC_OK;
+}
+
+/* The options that are kept as they are written. */
+static Str *text_option(Options *o, Str name) {
+    struct {
+        Str name;
+        Str *text;
+    } texts[] = {{STR("target"), &o->target},
+                 {STR("entry"), &o->entry},
+                 {STR("params"), &o->params},
+                 {STR("passes"), &o->passes},
+                 {STR("skip"), &o->skip},
+                 {STR("d"), &o->dump_letters},
+                 {STR("dump-after"), &o->dump_after},
+                 {STR("dump-dir"), &o->dump_dir}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (str_equal(texts[i].name, name)) return texts[i].text;
+    return NULL;
+}
+
+tcc_status option_set(tcc_compiler *c, Str name, Str value) {
+    Options *o = &c->options;
+    int64_t number = 0;
+    tcc_status status = TCC_OK;
+    Str *text = text_option(o, name);
+    if (text != NULL) {
+        *text = str_copy(c->arena, value);
+    } else if (str_equal(name, STR("O"))) {
+        status = set_number(c, name, value, 0, 3, &number);
+        if (status == TCC_OK) o->level = (int)number;
+    } else if (str_equal(name, STR("threads"))) {
+        status = set_number(c, name, value, 0, 1024, &number);
+        if (status == TCC_OK) o->threads = (uint32_t)number;
+    } else if (str_equal(name, STR("pass-limit"))) {
+        status = set_number(c, name, value, 0, INT64_MAX, &o->pass_limit);
+    } else if (str_equal(name, STR("D"))) {
+        status = set_dim(c, value);
+    } else if (str_equal(name, STR("schedule"))) {
+        status = set_schedule(c, value);
+    } else if (str_equal(name, STR("fexcess-precision"))) {
+        status = set_precision(c, value);
+    } else if (str_equal(name, STR("fstrict-sums"))) {
+        o->strict_sums = true;
+    } else if (str_equal(name, STR("strip-info"))) {
+        o->strip_info = true;
+    } else {
+        status = compiler_fail(c, TCC_INVALID, "there is no option \"%.*s\"", STR_ARG(name));
+    }
+    return status;
+}
+
+typedef struct SetCall {
+    tcc_compiler *compiler;
+    Str name, value;
+} SetCall;
+
+static tcc_status set_body(void *data) {
+    SetCall *call = data;
+    return option_set(call->compiler, call->name, call->value);
+}
+
+tcc_status tcc_set_option(tcc_compiler *compiler, const char *name, const char *value) {
+    SetCall call = {compiler, str_from(name), str_from(value)};
+    return compiler_enter(compiler, set_body, &call);
+}

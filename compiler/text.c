@@ -1,0 +1,219 @@
+/* Units as text, level by level, and the reference texts. */
+#include "ir/text.h"
+#include "codegen/tile/tile_tools.h"
+#include "compiler/session.h"
+#include "ir/program_tools.h"
+#include "ir/reference.h"
+
+#include <string.h>
+
+typedef struct TextCall {
+    tcc_unit *unit;
+    tcc_compiler *compiler;
+    const char *kind;
+    Buf buf;
+} TextCall;
+
+static bool rounds_everywhere(const tcc_unit *unit) {
+    return unit->options.round_everywhere || unit->options.level == 0;
+}
+
+static const Target *main_target(const tcc_unit *unit) {
+    return unit->target_count > 0 ? unit->targets[unit->target_count - 1] : unit->gpu;
+}
+
+static tcc_status need_program(TextCall *call) {
+    if (call->unit->result.program != NULL) return TCC_OK;
+    return compiler_fail(call->compiler, TCC_INVALID, "the passes that were run make no program");
+}
+
+static tcc_status put_graph(TextCall *call) {
+    Module module = {.ctx = call->unit->ctx, .arena = call->unit->arena};
+    vec_push(call->unit->arena, &module.models, (Graph *)(uintptr_t)call->unit->result.graph);
+    print_module(&call->buf, &module, NULL);
+    return TCC_OK;
+}
+
+static tcc_status put_program(TextCall *call) {
+    tcc_status status = need_program(call);
+    if (status == TCC_OK) buf_program(&call->buf, call->unit->result.program);
+    return status;
+}
+
+static tcc_status put_tiles(TextCall *call, TileState state) {
+    const char *why = NULL;
+    tcc_status status = need_program(call);
+    const Program *p = call->unit->result.program;
+    for (uint32_t k = 0; status == TCC_OK && k < p->kernels.count; k++) {
+        const TileProgram *tile =
+            kernel_tile(p, k, main_target(call->unit), state, rounds_everywhere(call->unit),
+                        call->unit->arena, &why);
+        if (tile == NULL)
+            return compiler_fail(call->compiler, TCC_INTERNAL, "kernel %.*s: %s",
+                                 STR_ARG(*p->kernels.data[k].name), why);
+        tile_print(&call->buf, tile);
+    }
+    return status;
+}
+
+static tcc_status put_tile(TextCall *call) { return put_tiles(call, TILE_placed); }
+static tcc_status put_tile_free(TextCall *call) { return put_tiles(call, TILE_free); }
+
+static tcc_status put_code(TextCall *call, const Target *target, EmitKind kind) {
+    const char *why = NULL;
+    tcc_status status = need_program(call);
+    if (status == TCC_OK && target == NULL)
+        return compiler_fail(call->compiler, TCC_INVALID, "no such target was given with --target");
+    const Program *p = call->unit->result.program;
+    EmitLevel level = call->unit->options.level == 0 ? EMIT_fast : EMIT_full;
+    for (uint32_t k = 0; status == TCC_OK && k < p->kernels.count; k++) {
+        Str text;
+        Status emitted = kernel_emit(p, k, target, level, rounds_everywhere(call->unit), kind,
+                                     p->kernels.data[k].name->data, call->unit->arena, &text, &why);
+        if (emitted != STATUS_ok)
+            return compiler_fail(call->compiler, compiler_status(emitted), "kernel %.*s: %s",
+                                 STR_ARG(*p->kernels.data[k].name), why);
+        buf_put(&call->buf, text);
+    }
+    return status;
+}
+
+static tcc_status put_llvm(TextCall *call) {
+    return put_code(call, main_target(call->unit), EMIT_llvm);
+}
+
+static tcc_status put_assembly(TextCall *call) {
+    const tcc_unit *unit = call->unit;
+    return put_code(call, unit->target_count > 0 ? unit->targets[unit->target_count - 1] : NULL,
+                    EMIT_assembly);
+}
+
+static tcc_status put_ptx(TextCall *call) { return put_code(call, call->unit->gpu, EMIT_assembly); }
+
+static tcc_status put_times(TextCall *call) {
+    passes_print_times(&call->buf, &call->unit->pass);
+    return TCC_OK;
+}
+
+/* The fused graph for graphviz: kernels are boxes, tensors in memory are edges. */
+static tcc_status put_dot(TextCall *call) {
+    const Graph *g = call->unit->result.graph;
+    buf_print(&call->buf, "digraph \"%.*s\" {\n", STR_ARG(*g->name));
+    for (NodeId id = 0; id < g->nodes.count; id++) {
+        const Node *node = graph_node(g, id);
+        const char *op = op_info(node->op)->name;
+        bool kernel = node->op == OP_kernel;
+        Str label = kernel ? *node_attr(node, "name").str : str_from(op);
+        buf_print(&call->buf, "  n%u [shape=%s, label=\"%.*s\\n", id, kernel ? "box" : "ellipse",
+                  STR_ARG(label));
+        buf_type(&call->buf, node->type);
+        buf_put(&call->buf, STR("\"];\n"));
+        for (uint32_t i = 0; i < node->arg_count; i++)
+            buf_print(&call->buf, "  n%u -> n%u;\n", node->args[i], id);
+    }
+    for (size_t i = 0; i < g->outputs.count; i++)
+        buf_print(&call->buf, "  o%zu [label=\"%.*s\"];\n  n%u -> o%zu;\n", i,
+                  STR_ARG(*g->outputs.data[i].name), g->outputs.data[i].node, i);
+    buf_put(&call->buf, STR("}\n"));
+    return TCC_OK;
+}
+
+/* A C header with the model's interface: names, ranks and fixed dims as constants. */
+static tcc_status put_header(TextCall *call) {
+    const Graph *g = call->unit->source;
+    Buf *b = &call->buf;
+    buf_print(b, "/* The interface of model %.*s. */\n#pragma once\n#include <tcc/model.h>\n\n",
+              STR_ARG(*g->name));
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        const Node *node = graph_node(g, g->inputs.data[i]);
+        buf_print(b, "enum { %.*s_input_%.*s = %zu }; /* ", STR_ARG(*g->name),
+                  STR_ARG(*node_attr(node, "name").str), i);
+        buf_type(b, node->type);
+        buf_put(b, STR(" */\n"));
+    }
+    for (size_t i = 0; i < g->outputs.count; i++) {
+        buf_print(b, "enum { %.*s_output_%.*s = %zu }; /* ", STR_ARG(*g->name),
+                  STR_ARG(*g->outputs.data[i].name), i);
+        buf_type(b, graph_type(g, g->outputs.data[i].node));
+        buf_put(b, STR(" */\n"));
+    }
+    return TCC_OK;
+}
+
+static const struct {
+    const char *kind;
+    tcc_status (*put)(TextCall *call);
+} texts[] = {{"ir", put_graph},      {"program", put_program},
+             {"tile", put_tile},     {"tile-free", put_tile_free},
+             {"llvm", put_llvm},     {"asm", put_assembly},
+             {"ptx", put_ptx},       {"dot", put_dot},
+             {"header", put_header}, {"times", put_times}};
+
+static tcc_status text_body(void *data) {
+    TextCall *call = data;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(texts[i].kind, call->kind) == 0) return texts[i].put(call);
+    return compiler_fail(call->compiler, TCC_INVALID, "there is nothing called \"%s\" to show",
+                         call->kind);
+}
+
+static tcc_status finish(TextCall *call, tcc_status status, const char **out_text,
+                         size_t *out_size) {
+    bool good = status == TCC_OK;
+    *out_text = !good ? NULL : call->buf.data == NULL ? "" : call->buf.data;
+    *out_size = good ? call->buf.size : 0;
+    return status;
+}
+
+tcc_status tcc_unit_text(tcc_unit *unit, const char *kind, const char **out_text,
+                         size_t *out_size) {
+    TextCall call = {
+        .unit = unit, .compiler = unit->compiler, .kind = kind, .buf = {.arena = unit->arena}};
+    return finish(&call, compiler_enter(unit->compiler, text_body, &call), out_text, out_size);
+}
+
+/* ---- reference texts
+ * ----------------------------------------------------------------------------------- */
+
+static void put_targets(Buf *buf) {
+    buf_put(buf, STR("native         this machine's CPU\ncpu            every x86-64 level, chosen "
+                     "when a model is opened\n"));
+    for (uint32_t i = 0; target_at(i) != NULL; i++)
+        buf_print(buf, "%-14s %s\n", target_at(i)->name,
+                  target_at(i)->kind == TARGET_cpu ? "CPU" : "GPU, PTX");
+}
+
+static void put_schedules(Buf *buf) {
+#define SCHEDULE(field, skeletons, initial, least, greatest, meaning)                              \
+    buf_print(buf, "%-10s %lld..%-9lld %-16s %s\n", #field, (long long)(least),                    \
+              (long long)(greatest), skeletons, meaning);
+#include "ir/schedule.def"
+#undef SCHEDULE
+}
+
+static const struct {
+    const char *kind;
+    void (*put)(Buf *buf);
+} references[] = {{"ops", print_op_reference},
+                  {"passes", passes_print_list},
+                  {"targets", put_targets},
+                  {"schedules", put_schedules}};
+
+static tcc_status reference_body(void *data) {
+    TextCall *call = data;
+    for (size_t i = 0; i < sizeof references / sizeof *references; i++) {
+        if (strcmp(references[i].kind, call->kind) != 0) continue;
+        arena_free(call->compiler->reading);
+        call->compiler->reading = NULL;
+        call->buf.arena = call->compiler->reading = arena_new(NULL);
+        references[i].put(&call->buf);
+        return TCC_OK;
+    }
+    return compiler_fail(call->compiler, TCC_INVALID, "there is no reference \"%s\"", call->kind);
+}
+
+tcc_status tcc_reference(tcc_compiler *compiler, const char *kind, const char **out_text,
+                         size_t *out_size) {
+    TextCall call = {.compiler = compiler, .kind = kind};
+    return finish(&call, compiler_enter(compiler, reference_body, &call), out_text, out_size);
+}

@@ -1,0 +1,105 @@
+/* Units as files, and files of units read back. */
+#include "base/file.h"
+#include "codegen/artefact/artefact.h"
+#include "compiler/session.h"
+#include "ir/text.h"
+
+#include <string.h>
+#include <zstd.h>
+
+enum { MAX_ARTEFACT_BYTES = 1 << 30, MAX_GRAPH_BYTES = 1 << 28 };
+
+typedef struct WriteCall {
+    tcc_unit *unit;
+    ArtefactKind kind;
+    Str path;
+} WriteCall;
+
+static Str graph_text(tcc_unit *unit) {
+    Buf buf = {.arena = unit->arena};
+    Module module = {.ctx = unit->ctx, .arena = unit->arena};
+    if (unit->options.strip_info) return (Str){0};
+    vec_push(unit->arena, &module.models, (Graph *)(uintptr_t)unit->result.graph);
+    print_module(&buf, &module, &(PrintOptions){.origins = true});
+    return buf_str(&buf);
+}
+
+static tcc_status write_body(void *data) {
+    WriteCall *call = data;
+    tcc_unit *unit = call->unit;
+    tcc_status status = unit_compile_kernels(unit);
+    if (status != TCC_OK) return status;
+    ArtefactRequest request = {.program = unit->result.program,
+                               .targets = unit->targets,
+                               .target_count = unit->target_count,
+                               .kernels = &unit->kernels,
+                               .graph = graph_text(unit),
+                               .places = unit->diags};
+    return compiler_status(
+        artefact_write(&request, call->kind, unit->arena, unit->diags, call->path));
+}
+
+tcc_status tcc_unit_write(tcc_unit *unit, const char *path) {
+    WriteCall call = {unit, ARTEFACT_shared, str_from(path)};
+    return compiler_enter(unit->compiler, write_body, &call);
+}
+
+tcc_status tcc_unit_write_object(tcc_unit *unit, const char *path) {
+    WriteCall call = {unit, ARTEFACT_object, str_from(path)};
+    return compiler_enter(unit->compiler, write_body, &call);
+}
+
+/* ---- reading
+ * ------------------------------------------------------------------------------------- */
+
+typedef struct ReadCall {
+    tcc_compiler *compiler;
+    Str path;
+    const char *kind;
+    Str text;
+} ReadCall;
+
+static tcc_status unpack(ReadCall *call, Arena *arena, Str packed) {
+    unsigned long long size = ZSTD_getFrameContentSize(packed.data, packed.size);
+    if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN ||
+        size > MAX_GRAPH_BYTES)
+        return compiler_fail(call->compiler, TCC_INVALID, "%.*s: its graph is damaged",
+                             STR_ARG(call->path));
+    char *text = arena_alloc(arena, (size_t)size + 1);
+    if (ZSTD_isError(ZSTD_decompress(text, (size_t)size, packed.data, packed.size)))
+        return compiler_fail(call->compiler, TCC_INVALID, "%.*s: its graph is damaged",
+                             STR_ARG(call->path));
+    call->text = (Str){text, (size_t)size};
+    return TCC_OK;
+}
+
+static tcc_status read_body(void *data) {
+    ReadCall *call = data;
+    Str file, section;
+    arena_free(call->compiler->reading);
+    call->compiler->reading = NULL;
+    Arena *arena = call->compiler->reading = arena_new(NULL);
+    Diags *diags = diags_new(arena, compiler_diagnose, call->compiler, 0);
+    Status status = file_read(arena, diags, (Loc){0}, call->path, MAX_ARTEFACT_BYTES, &file);
+    if (status != STATUS_ok) return compiler_status(status);
+    bool graph = strcmp(call->kind, "graph") == 0;
+    if (!graph && strcmp(call->kind, "metadata") != 0)
+        return compiler_fail(call->compiler, TCC_INVALID, "an artefact holds no \"%s\"",
+                             call->kind);
+    if (!artefact_find_section(file, graph ? ".tcc.graph" : ".tcc.meta", &section))
+        return compiler_fail(call->compiler, TCC_INVALID, "%.*s is no model of tcc, or holds no %s",
+                             STR_ARG(call->path), call->kind);
+    if (graph) return unpack(call, arena, section);
+    while (section.size > 0 && section.data[section.size - 1] == 0) section.size--;
+    call->text = str_copy(arena, section);
+    return TCC_OK;
+}
+
+tcc_status tcc_artefact_read(tcc_compiler *compiler, const char *path, const char *kind,
+                             const char **out_text, size_t *out_size) {
+    ReadCall call = {.compiler = compiler, .path = str_from(path), .kind = kind};
+    tcc_status status = compiler_enter(compiler, read_body, &call);
+    *out_text = call.text.data;
+    *out_size = call.text.size;
+    return status;
+}
