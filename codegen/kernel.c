@@ -34,7 +34,8 @@ TileProgram *kernel_tile(const Program *program, uint32_t index, const Target *t
                                .target = target,
                                .state = state,
                                .round_everywhere = round_everywhere};
-    request.schedule = complete_schedule(&request, kernel->schedule);
+    Schedule given = target == program->target ? kernel->schedule : (Schedule){0};
+    request.schedule = complete_schedule(&request, given);
     TileProgram *tile = skeleton->build(&request, out_why);
     if (tile == NULL) return NULL;
     *out_why = tile_verify(tile, arena);
