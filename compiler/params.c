@@ -28,13 +28,18 @@ static const Blob *random_value(Filler *f, const Type *type, Str name) {
     int64_t fan = type->rank > 1 && tensor.dims[0] > 0 ? count / tensor.dims[0] : 1;
     double reach = type->rank > 1 ? sqrt(3.0 / (double)(fan > 0 ? fan : 1)) : 1;
     uint64_t state = f->seed ^ str_hash(name);
-    for (int64_t i = 0; i < count; i++) {
-        uint64_t bits = mix(&state);
-        double unit = (double)(bits >> 11) * 0x1p-52 - 1;
-        if (dtype_is_float(type->dtype))
-            tensor_set(&tensor, i, unit * reach);
-        else
-            tensor_set_int(&tensor, i, (int64_t)(bits % (type->dtype == DT_bool ? 2 : 8)));
+    enum { CHUNK = 1024 };
+    double numbers[CHUNK];
+    bool is_float = dtype_is_float(type->dtype);
+    uint64_t limit = type->dtype == DT_bool ? 2 : 8;
+    for (int64_t begin = 0; begin < count; begin += CHUNK) {
+        int64_t size = count - begin < CHUNK ? count - begin : CHUNK;
+        for (int64_t i = 0; i < size; i++) {
+            uint64_t bits = mix(&state);
+            double unit = (double)(bits >> 11) * 0x1p-52 - 1;
+            numbers[i] = is_float ? unit * reach : (double)(bits % limit);
+        }
+        tensor_store(&tensor, begin, size, numbers);
     }
     return ir_blob(f->unit->ctx, tensor.data, tensor_bytes(&tensor));
 }
