@@ -36,6 +36,18 @@ void pass_remark(PassContext *ctx, const Remark *remark) {
     vec_push(ctx->arena, &ctx->remarks, kept);
 }
 
+void buf_remark(Buf *buf, const Remark *remark) {
+    static const char *const kinds[] = {"made", "missed", "chosen"};
+    buf_print(buf, "%s: %s %s", remark->pass, remark->rule, kinds[remark->kind]);
+    if (remark->where.size) buf_print(buf, " at %.*s", STR_ARG(remark->where));
+    if (remark->text.size) buf_print(buf, ": %.*s", STR_ARG(remark->text));
+    for (uint32_t i = 0; i < remark->number_count; i++) {
+        buf_print(buf, "%s%s ", i ? ", " : " (", remark->numbers[i].name);
+        buf_double(buf, remark->numbers[i].value);
+    }
+    if (remark->number_count) buf_char(buf, ')');
+}
+
 static const struct {
     PassFact fact;
     const char *name;

@@ -165,4 +165,8 @@ bool passes_run(PassContext *ctx, Arena *arena, const Graph *graph, PassResult *
 void passes_print_list(Buf *buf);
 void passes_print_times(Buf *buf, const PassContext *ctx);
 
+/* A remark as a line without its place and newline: "fuse: output missed at exp_4: it is a result
+ * of the model (bytes 1024)". */
+void buf_remark(Buf *buf, const Remark *remark);
+
 #endif

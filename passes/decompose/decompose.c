@@ -185,6 +185,8 @@ static NodeId decompose_window(Rewrite *r, NodeId id) {
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
+/* r->user is the model's graph: blocks of control ops may never run, so what is wrong there is not
+ * an error of the model. */
 static NodeId decompose_node(Rewrite *r, NodeId id) {
     const Node *node = graph_node(r->from, id);
     OpClass class = op_info(node->op)->class;
@@ -193,6 +195,8 @@ static NodeId decompose_node(Rewrite *r, NodeId id) {
         bool known = node->op == OP_dim && dim_is_const(node_attr(node, "value").dim, &value);
         return known ? build_scalar_int(r->to, DT_i64, value) : NODE_none;
     }
+    bool indexed = class == CLASS_GATHER || class == CLASS_SCATTER;
+    if (indexed && r->from == r->user) decompose_check_indices(r->ctx, r->from, id);
     bool empty = !node->type->is_tuple && has_zero_dim(node->type);
     if (empty && class != CLASS_BROADCAST && pass_allows(r->ctx)) {
         return decompose_zeros(r->to, node->type);
@@ -211,5 +215,5 @@ static NodeId decompose_node(Rewrite *r, NodeId id) {
 }
 
 Graph *pass_decompose(PassContext *ctx, Arena *arena, const Graph *graph) {
-    return rewrite_graph(ctx, arena, graph, decompose_node, NULL);
+    return rewrite_graph(ctx, arena, graph, decompose_node, (void *)graph);
 }

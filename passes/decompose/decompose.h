@@ -8,6 +8,9 @@
  */
 RewriteRule decompose_cond, decompose_loop, decompose_scan;
 
+/* Reports a constant index of a gather or scatter that is out of range (decompose/indices.c). */
+void decompose_check_indices(PassContext *ctx, const Graph *graph, NodeId id);
+
 /* 0 (false) of the type's dims and dtype. */
 NodeId decompose_zeros(Graph *graph, const Type *type);
 

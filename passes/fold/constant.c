@@ -166,6 +166,7 @@ static NodeId report_index(Fold *f, NodeId id, const EvalError *error) {
     if (f->top) {
         diag_error(f->ctx->diags, origin_loc(node->origin), MSG_CONST_INDEX,
                    (long long)error->index, (long long)error->bound);
+        origin_notes(f->ctx->diags, node->origin);
     }
     return NODE_none;
 }

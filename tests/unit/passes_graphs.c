@@ -335,6 +335,48 @@ static void test_pack_makes_panels(void) {
     bench_close(&b);
 }
 
+typedef struct AnyConv {
+    DType dtype;
+    uint32_t spatial;
+    int64_t outputs, groups;
+} AnyConv;
+
+// conv, relu, conv over any number of axes, through plan and pack.
+static void check_any_conv(AnyConv c) {
+    Bench b;
+    bench_open(&b);
+    Graph *g = bench_graph(&b);
+    int64_t dims[] = {2, 4, 5, 3, 4}, kernel[] = {c.outputs, 4 / c.groups, 3, 2, 2};
+    int64_t ones[] = {1, 1, 1}, none[] = {0, 0, 0};
+    const IntList *one = ir_ints(b.ir, ones, c.spatial), *zero = ir_ints(b.ir, none, c.spatial);
+    Attr attrs[] = {{.ints = one},  {.ints = one},   {.ints = one},
+                    {.ints = zero}, {.i = c.groups}, {.dtype = c.dtype}};
+    NodeId x = graph_add_input(g, STR("x"), bench_type(&b, c.dtype, c.spatial + 2, dims), NULL);
+    NodeId w = param(&b, g, "w", bench_type(&b, c.dtype, c.spatial + 2, kernel), false);
+    NodeId y = relu(g, build_op(g, OP_conv, (NodeId[]){x, w}, 2, attrs));
+    kernel[0] = 17;
+    kernel[1] = c.outputs;
+    NodeId v = param(&b, g, "v", bench_type(&b, c.dtype, c.spatial + 2, kernel), false);
+    attrs[4].i = 1;
+    graph_add_output(g, STR("y"),
+                     build_unary(g, OP_abs, build_op(g, OP_conv, (NodeId[]){y, v}, 2, attrs)));
+    const Graph *after = run(&b, g, "plan,pack");
+    CHECK(count_op(after, OP_permute) > 2 && !count_op(after, OP_param));
+    check_same_values(&b, g, after, NULL, 0);
+    check_same_values(&b, g, run(&b, after, "fuse"), NULL, 0);
+    bench_close(&b);
+}
+
+static void test_every_conv_keeps_its_values(void) {
+    static const DType dtypes[] = {DT_f32, DT_f16, DT_f64, DT_i32};
+    static const int64_t outputs[] = {4, 20, 32};
+    for (size_t i = 0; i < 4 * 3 * 3 * 3; i++) {
+        int64_t groups = 1 << (i / 36);
+        check_any_conv(
+            (AnyConv){dtypes[i % 4], 1 + (uint32_t)(i / 4 % 3), outputs[i / 12 % 3], groups});
+    }
+}
+
 // ---- decompose
 
 static void check_gone(Bench *b, Graph *g, Op op) {
@@ -543,10 +585,15 @@ static void fuzz_once(uint64_t seed) {
     check_same_values(&b, g, run(&b, g, "decompose,fold"), NULL, 0);
     const Graph *once = run(&b, g, "fold");
     CHECK(graph_equal(once, run(&b, once, "fold")));
-    b.ctx.options.passes = STR("decompose,fold,plan,pack,single,schedule,memory");
-    PassResult result = {.program = NULL};
-    CHECK(passes_run(&b.ctx, b.arena, g, &result));
-    check_program(&b, g, result.program, NULL, 0);
+    static const char *const roads[] = {"decompose,fold,plan,pack,single,schedule,memory",
+                                        "decompose,fold,plan,pack,fuse,schedule,memory",
+                                        "fuse,memory"};
+    for (size_t i = 0; i < 3; i++) {
+        b.ctx.options.passes = str_from(roads[i]);
+        PassResult result = {.program = NULL};
+        CHECK(passes_run(&b.ctx, b.arena, g, &result));
+        check_program(&b, g, result.program, NULL, 0);
+    }
     bench_close(&b);
 }
 
@@ -569,6 +616,7 @@ int main(void) {
     RUN(test_whole_road_at_each_level);
     RUN(test_plan_keeps_images_channels_last);
     RUN(test_pack_makes_panels);
+    RUN(test_every_conv_keeps_its_values);
     RUN(test_degenerate_ops_go);
     RUN(test_sum_of_minus_zero);
     RUN(test_contract_over_nothing);

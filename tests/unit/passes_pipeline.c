@@ -4,6 +4,8 @@
 #include "passes/fold/fold.h"
 #include "tests/unit/passes_support.h"
 
+#include <unistd.h>
+
 static Pipeline pipeline_of(Bench *b, const char *names) {
     Pipeline pipeline;
     const char *message = NULL;
@@ -192,6 +194,47 @@ static void test_runner_counts_dumps_and_limits(void) {
     bench_close(&b);
 }
 
+static void test_dumps_go_to_files(void) {
+    Bench b;
+    bench_open(&b);
+    char dir[] = "/tmp/tcc-dumps-XXXXXX";
+    CHECK(mkdtemp(dir) != NULL);
+    b.ctx.options.passes = STR("inline,fold,single,memory");
+    b.ctx.options.dump_after = STR("all");
+    b.ctx.options.dump_dir = str_from(dir);
+    PassResult result;
+    CHECK(passes_run(&b.ctx, b.arena, simple_graph(&b), &result));
+    static const char *const names[] = {"00-inline", "01-fold", "02-single", "03-memory"};
+    static const char *const begins[] = {"(unchanged)", "tir 1", "tir 1", "program"};
+    for (int i = 0; i < 4; i++) {
+        Str path = str_format(b.arena, "%s/%s.tir", dir, names[i]), text;
+        CHECK(file_read(b.arena, b.ctx.diags, (Loc){0}, path, 1 << 20, &text) == STATUS_ok);
+        CHECK(str_starts_with(text, str_from(begins[i])));
+        unlink(path.data);
+    }
+    CHECK(rmdir(dir) == 0);
+    b.ctx.options.dump_dir = STR("/nowhere/at/all");
+    CHECK(!passes_run(&b.ctx, b.arena, simple_graph(&b), &result));
+    CHECK_STR(b.last_error, "cannot-write");
+    bench_close(&b);
+}
+
+static void test_remark_text(void) {
+    Bench b;
+    bench_open(&b);
+    b.ctx.pass = "fuse";
+    Remark remark = {.rule = "output", .kind = REMARK_missed, .where = STR("exp_4")};
+    remark.text = STR("it is a result");
+    remark.number_count = 2;
+    remark.numbers[0] = (RemarkNumber){"bytes", 1024};
+    remark.numbers[1] = (RemarkNumber){"us", 1.5};
+    pass_remark(&b.ctx, &remark);
+    Buf buf = {.arena = b.arena};
+    buf_remark(&buf, &b.ctx.remarks.data[0]);
+    CHECK_STR(buf.data, "fuse: output missed at exp_4: it is a result (bytes 1024, us 1.5)");
+    bench_close(&b);
+}
+
 static void test_wrong_pipelines_are_diagnosed(void) {
     Bench b;
     bench_open(&b);
@@ -242,6 +285,8 @@ int main(void) {
     RUN(test_facts);
     RUN(test_inline);
     RUN(test_runner_counts_dumps_and_limits);
+    RUN(test_dumps_go_to_files);
+    RUN(test_remark_text);
     RUN(test_wrong_pipelines_are_diagnosed);
     RUN(test_list_shows_every_pass);
     return test_done();
