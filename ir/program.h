@@ -59,8 +59,8 @@ typedef struct Bucket {
 typedef struct Program {
     IrContext *ctx;
     Arena *arena;
-    const Graph
-        *graph; /* what it was made from: names and types of inputs and outputs, entry checks */
+    const Target *target; /* that the kernels' schedules were chosen for */
+    const Graph *graph;   /* what it was made from: names and types of its interface, entry checks */
     VEC(const DimSymbol *) dims; /* the named dims that occur, by slot */
     VEC(Buffer) buffers;
     VEC(Constant) constants;
