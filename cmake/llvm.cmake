@@ -1,4 +1,4 @@
-# LLVM 19, linked statically: the target tcc_llvm carries its headers and its archives.
+# LLVM 19: its headers, its archives, and its shared library.
 find_program(LLVM_CONFIG NAMES llvm-config-19 llvm-config HINTS /usr/lib/llvm-19/bin REQUIRED)
 
 function(llvm_config out)
@@ -16,8 +16,17 @@ llvm_config(LLVM_INCLUDE --includedir)
 llvm_config(LLVM_LIBDIR --libdir)
 llvm_config(LLVM_LIBS --libs x86 nvptx orcjit passes irreader bitreader bitwriter linker)
 llvm_config(LLVM_SYSTEM --system-libs)
+find_library(LLVM_SHARED NAMES LLVM-19 HINTS ${LLVM_LIBDIR} REQUIRED)
 
+# tcc_llvm carries the headers alone. What is linked in the end names one of the other two: the
+# product has LLVM inside it, unit tests take LLVM's shared library, which links in no time.
 add_library(tcc_llvm INTERFACE)
 target_include_directories(tcc_llvm SYSTEM INTERFACE ${LLVM_INCLUDE})
-target_link_directories(tcc_llvm INTERFACE ${LLVM_LIBDIR})
-target_link_libraries(tcc_llvm INTERFACE ${LLVM_LIBS} -Wl,--as-needed ${LLVM_SYSTEM} stdc++ m)
+
+add_library(tcc_llvm_static INTERFACE)
+target_link_directories(tcc_llvm_static INTERFACE ${LLVM_LIBDIR})
+target_link_libraries(tcc_llvm_static INTERFACE
+    ${LLVM_LIBS} -Wl,--as-needed ${LLVM_SYSTEM} stdc++ m)
+
+add_library(tcc_llvm_shared INTERFACE)
+target_link_libraries(tcc_llvm_shared INTERFACE -Wl,--as-needed ${LLVM_SHARED})

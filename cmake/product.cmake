@@ -8,7 +8,7 @@ if(compiler_sources)
     target_include_directories(tensorcc PUBLIC
         $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
     target_link_libraries(tensorcc PRIVATE
-        tcc_frontend tcc_passes tcc_codegen tcc_runtime tcc_ir tcc_base)
+        tcc_frontend tcc_passes tcc_codegen tcc_runtime tcc_ir tcc_base tcc_llvm_static)
     target_link_options(tensorcc PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,-z,now
         -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/tensorcc.map)
     if(NOT TCC_SANITIZE)
