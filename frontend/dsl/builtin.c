@@ -100,8 +100,9 @@ bool builtin_arg_int(const BuiltinCall *call, uint32_t at, int64_t absent, int64
 
 bool builtin_arg_flag(const BuiltinCall *call, uint32_t at, bool absent, int64_t *out) {
     const Argument *arg = call->args[at];
-    *out = arg ? arg->value.flag : absent;
-    return !arg || arg->value.kind == VALUE_bool || refuse(call, at, "true or false");
+    bool given = arg && arg->value.kind == VALUE_bool;
+    *out = given ? arg->value.flag : absent;
+    return !arg || given || refuse(call, at, "true or false");
 }
 
 bool builtin_arg_dtype(const BuiltinCall *call, uint32_t at, DType absent, DType *out) {

@@ -146,6 +146,7 @@ Graph *dsl_model_build(Sema *s, const Ast *model) {
     build(s, model);
     s->frame = NULL;
     if (diags_error_count(s->diags) != errors) return NULL;
+    if (s->graph->outputs.count != model->more.count) bug("an output was lost without a word");
     const char *fault = graph_verify(s->graph, s->arena);
     if (fault) bug("the graph of a model is not well formed: %s", fault);
     return s->graph;

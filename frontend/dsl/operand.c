@@ -78,6 +78,8 @@ static void report_dtypes(Sema *s, Loc loc, const Value *values, const Loc *plac
     if (s->frame->library) return;
     diag_note(s->diags, places[first], MSG_NOTE_IS, sema_value_text(s, &values[first]));
     diag_note(s->diags, places[other], MSG_NOTE_IS, sema_value_text(s, &values[other]));
+    diag_note(s->diags, places[other], MSG_NOTE_CAST,
+              dtype_name(dtype_is_float(b) && !dtype_is_float(a) ? b : a));
 }
 
 static bool unify_dtypes(Sema *s, Loc loc, const Value *values, const Loc *places, uint32_t count,

@@ -99,6 +99,12 @@ static Loc place_of(const Parse *parse, size_t at) {
     return (Loc){before.file, before.line, before.column + before.width, 1};
 }
 
+/* A word that has a meaning of its own; names, dtypes and strings have not. */
+static bool is_keyword(const Token *token) {
+    bool word = token->text.size && *token->text.data >= 'A' && *token->text.data <= 'z';
+    return word && token->kind != NAME && token->kind != STR;
+}
+
 void parse_report_syntax(Parse *parse, const char *const *expected, int count) {
     size_t at = parse->at - 1;
     bool quiet = is_explained(parse, at) || is_late_brace(parse, at) || parse->limited;
@@ -113,6 +119,9 @@ void parse_report_syntax(Parse *parse, const char *const *expected, int count) {
         diag_error(parse->diags, loc, MSG_SYNTAX_EXPECTED, wanted.data, found.data);
     else
         diag_error(parse->diags, loc, MSG_SYNTAX, found.data);
+    bool name = is_one_of("a name", expected, (size_t)count);
+    if (name && is_keyword(token))
+        diag_note(parse->diags, loc, MSG_NOTE_KEYWORD, STR_ARG(token->text));
 }
 
 /* ---- annotations --------------------------------------------------------------------------- */

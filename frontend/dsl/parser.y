@@ -96,8 +96,9 @@ static void dsl_parse_error(const Loc *loc, struct Parse *parse, const char *mes
 %%
 
 file
-    : separators items optional_separators { parse->out->items = $2; }
-    | separators { parse->out->items = (AstList){0}; }
+    : optional_separators { parse->out->items = (AstList){0}; }
+    | items optional_separators { parse->out->items = $1; }
+    | separators1 items optional_separators { parse->out->items = $2; }
     ;
 items
     : item { $$ = $1 ? ast_list($1) : (AstList){0}; }
@@ -172,7 +173,11 @@ type_name
     | NAME '.' NAME { $$ = named(ast_tree(parse, AST_member, $3.loc, LEAF(AST_name, $1), NULL, NULL), $3.text); }
     ;
 
-block: '{' separators statements '}' { $$ = ast_with_list(parse, AST_block, $1.loc, NULL, $3); } ;
+/* No empty rule stands where a statement begins: recovery can only shift `error`, not reduce to it. */
+block
+    : '{' statements '}' { $$ = ast_with_list(parse, AST_block, $1.loc, NULL, $2); }
+    | '{' separators1 statements '}' { $$ = ast_with_list(parse, AST_block, $1.loc, NULL, $3); }
+    ;
 statements
     : %empty { $$ = (AstList){0}; }
     | statement_list optional_separators
