@@ -23,7 +23,7 @@ void tcc_unit_free(tcc_unit *unit) {
     jit_free(unit->jit);
     free(unit->weights);
     if (unit->ctx != NULL) ir_context_free(unit->ctx);
-    arena_free(unit->scratch);
+    arena_free(unit->pass.scratch);
     arena_free(unit->arena);
     compiler_release(unit->compiler);
     free(unit);
@@ -151,7 +151,7 @@ static bool run_passes(tcc_unit *unit) {
                                .options = pass_options(&unit->options),
                                .hooks = {pass_on_dump, unit->compiler},
                                .arena = unit->arena,
-                               .scratch = unit->scratch};
+                               .scratch = arena_new(NULL)};
     return passes_run(&unit->pass, unit->arena, unit->source, &unit->result);
 }
 
@@ -162,7 +162,6 @@ static Status compile(CompileCall *call) {
     tcc_unit *unit = call->unit;
     uint32_t file = 0;
     unit->arena = arena_new(NULL);
-    unit->scratch = arena_new(NULL);
     unit->ctx = ir_context_new(unit->arena);
     unit->diags = diags_new(unit->arena, compiler_diagnose, call->compiler, ERROR_LIMIT);
     TRY(read_source(call, &file));

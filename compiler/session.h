@@ -47,7 +47,6 @@ struct tcc_unit {
     tcc_compiler *compiler;
     Options options; /* as they were when it was compiled */
     Arena *arena;    /* of everything below */
-    Arena *scratch;  /* inside a pass */
     IrContext *ctx;
     Diags *diags;
     const Target *targets[MAX_TARGETS]; /* CPU variants, from plain to special */

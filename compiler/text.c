@@ -30,7 +30,7 @@ static tcc_status need_program(TextCall *call) {
 static tcc_status put_graph(TextCall *call) {
     Module module = {.ctx = call->unit->ctx, .arena = call->unit->arena};
     vec_push(call->unit->arena, &module.models, (Graph *)(uintptr_t)call->unit->result.graph);
-    print_module(&call->buf, &module, NULL);
+    print_module(&call->buf, &module, &(PrintOptions){0});
     return TCC_OK;
 }
 

@@ -1,0 +1,119 @@
+/* tcc check: what was compiled against the evaluator, output by output of each kernel, then as a
+ * whole. */
+#include "driver/arrays.h"
+#include "driver/json.h"
+#include "driver/report.h"
+#include "driver/values.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Table {
+    bool json;
+    uint64_t rows, wrong;
+} Table;
+
+/* An output of which more than this share was left out counts as wrong; tcc_unit_check says so. */
+static const double MAX_LEFT_OUT = 0.01;
+
+static bool is_wrong(const tcc_check_result *r) {
+    uint64_t left_out = r->elements - r->compared;
+    return r->mismatches > 0 || (double)left_out > MAX_LEFT_OUT * (double)r->elements + 1;
+}
+
+static double share_left_out(const tcc_check_result *r) {
+    return r->elements ? (double)(r->elements - r->compared) / (double)r->elements : 0;
+}
+
+/* A number of JSON, or null for what JSON has none for. */
+static void print_number(const char *key, double value) {
+    if (isfinite(value))
+        printf(", \"%s\": %.17g", key, value);
+    else
+        printf(", \"%s\": null", key);
+}
+
+static void print_json(Table *table, const tcc_check_result *r) {
+    printf("%s\n  {\"kernel\": ", table->rows ? "," : "");
+    json_print_string(r->kernel);
+    printf(", \"output\": ");
+    json_print_string(r->output);
+    printf(", \"elements\": %" PRIu64 ", \"compared\": %" PRIu64 ", \"mismatches\": %" PRIu64,
+           r->elements, r->compared, r->mismatches);
+    print_number("worst", r->worst);
+    if (r->mismatches) {
+        printf(", \"first\": %" PRIu64, r->first_index);
+        print_number("got", r->got);
+        print_number("expected", r->expected);
+        print_number("tolerance", r->tolerance);
+    }
+    putchar('}');
+}
+
+static void print_row(const tcc_check_result *r) {
+    printf("%-28s %-12s %10" PRIu64 " %9.2f%% %10.3g  %s\n", r->kernel, r->output, r->elements,
+           100 * share_left_out(r), r->worst, is_wrong(r) ? "WRONG" : "ok");
+    if (r->mismatches)
+        printf("  %" PRIu64 " differ, the first at element %" PRIu64
+               ": got %.9g, expected %.9g +- %.3g\n",
+               r->mismatches, r->first_index, r->got, r->expected, r->tolerance);
+}
+
+static void add_row(void *user, const tcc_check_result *r) {
+    Table *table = user;
+    if (table->json)
+        print_json(table, r);
+    else
+        print_row(r);
+    table->rows++;
+    table->wrong += is_wrong(r);
+}
+
+static void begin_table(const Table *table) {
+    if (table->json)
+        printf("{\"results\": [");
+    else
+        printf("%-28s %-12s %10s %10s %10s\n", "kernel", "output", "elements", "left out", "worst");
+}
+
+static void end_table(const Table *table, bool agree) {
+    if (table->json)
+        printf("\n], \"agree\": %s}\n", agree ? "true" : "false");
+    else if (agree)
+        printf("all %" PRIu64 " outputs agree\n", table->rows);
+    else
+        printf("%" PRIu64 " of %" PRIu64 " outputs are wrong\n", table->wrong, table->rows);
+}
+
+/* A mismatch that is no element's has its reason in the message. */
+static Exit check(const Options *options, ModelSource *s) {
+    Arrays inputs;
+    Table table = {.json = options_has(options, OPTION_json)};
+    Exit result = arrays_make_inputs(&inputs, options, s, INPUT_random);
+    if (result == EXIT_fine) {
+        begin_table(&table);
+        tcc_status status =
+            tcc_unit_check(s->compilation.unit, inputs.tensors, inputs.count, add_row, &table);
+        end_table(&table, status == TCC_OK);
+        result = compilation_result(&s->compilation, status);
+        if (status == TCC_MISMATCH && !table.wrong)
+            report_error("%s", tcc_message(s->compilation.compiler));
+    }
+    arrays_free(&inputs);
+    return result;
+}
+
+Exit cmd_check(const Options *options) {
+    ModelSource s;
+    if (options->model && strcmp(options->model, "-") != 0 && is_artefact(options->model)) {
+        report_error("%s is compiled already: check takes the model file that it came from",
+                     options->model);
+        return EXIT_usage;
+    }
+    Exit result = model_source_open(&s, options, 1);
+    if (result == EXIT_fine) result = check(options, &s);
+    model_source_close(&s);
+    return result;
+}

@@ -1,0 +1,166 @@
+/* tcc run: one run on arrays; its outputs printed, and written where -o says. */
+#include "driver/arrays.h"
+#include "driver/json.h"
+#include "driver/report.h"
+#include "driver/values.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Elements that are printed of an output; -o is for more. */
+enum { SHOWN = 64, SHOWN_JSON = 4096 };
+
+/* ---- printing
+ * ----------------------------------------------------------------------------------------- */
+
+/* How many axes begin, or after it end, with element `index` of the tensor, the last one first. */
+static uint32_t axes_at(const tcc_tensor *tensor, int64_t index) {
+    uint32_t axes = 0;
+    int64_t block = 1;
+    while (axes < tensor->rank) {
+        block *= tensor->dims[tensor->rank - 1 - axes];
+        if (block == 0 || index % block != 0) break;
+        axes++;
+    }
+    return axes;
+}
+
+static void print_repeated(char c, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) putchar(c);
+}
+
+/* Nested brackets, a row a line; `shown` elements of it. */
+static void print_values(const tcc_tensor *tensor, int64_t shown) {
+    char text[VALUE_SIZE];
+    for (int64_t i = 0; i < shown; i++) {
+        uint32_t opens = axes_at(tensor, i), closes = axes_at(tensor, i + 1);
+        if (opens > 0 || i == 0) printf("%s  %*s", i ? "\n" : "", (int)(tensor->rank - opens), "");
+        print_repeated('[', opens);
+        value_text(text, tensor, i);
+        printf("%s", text);
+        print_repeated(']', closes);
+        if (closes < tensor->rank) printf(closes ? "," : ", ");
+    }
+    putchar('\n');
+}
+
+static void print_output(const tcc_port *port, const tcc_tensor *tensor) {
+    char shape[200];
+    int64_t count = tensor_elements(tensor), shown = count < SHOWN ? count : SHOWN;
+    shape_text(shape, sizeof shape, tensor->rank, tensor->dims);
+    printf("%s: %s%s\n", port->name, dtype_text(tensor->dtype), shape);
+    if (shown > 0) print_values(tensor, shown);
+    if (shown < count) printf("  ... (%" PRId64 " more)\n", count - shown);
+}
+
+static void print_output_json(const tcc_port *port, const tcc_tensor *tensor) {
+    char text[VALUE_SIZE];
+    int64_t count = tensor_elements(tensor), shown = count < SHOWN_JSON ? count : SHOWN_JSON;
+    printf("{\"name\": ");
+    json_print_string(port->name);
+    printf(", \"dtype\": \"%s\", \"shape\": [", dtype_text(tensor->dtype));
+    for (uint32_t a = 0; a < tensor->rank; a++)
+        printf("%s%" PRId64, a ? ", " : "", tensor->dims[a]);
+    printf("], \"elements\": %" PRId64 ", \"values\": [", count);
+    for (int64_t i = 0; i < shown; i++) {
+        value_text(text, tensor, i);
+        const char *quote = value_is_json(text) ? "" : "\"";
+        printf("%s%s%s%s", i ? ", " : "", quote, text, quote);
+    }
+    printf("]}");
+}
+
+static Exit print_outputs(const Options *options, const ModelSource *s, const Arrays *outputs) {
+    bool json = options_has(options, OPTION_json);
+    if (json) printf("{\"outputs\": [");
+    for (uint32_t i = 0; i < outputs->count; i++) {
+        tcc_port port = {.size = sizeof port};
+        tcc_status status = s->api->output_port(s->model, i, &port);
+        if (status != TCC_OK) return report_exit(status);
+        if (json) {
+            if (i) printf(", ");
+            print_output_json(&port, &outputs->tensors[i]);
+        } else {
+            print_output(&port, &outputs->tensors[i]);
+        }
+    }
+    if (json) printf("]}\n");
+    return EXIT_fine;
+}
+
+/* ---- writing
+ * ------------------------------------------------------------------------------------------ */
+
+static int64_t find_output(const ModelSource *s, const char *name, size_t size) {
+    tcc_port port = {.size = sizeof port};
+    for (uint32_t i = 0; i < s->api->output_count(s->model); i++) {
+        if (s->api->output_port(s->model, i, &port) != TCC_OK) return -1;
+        if (strlen(port.name) == size && memcmp(port.name, name, size) == 0) return i;
+    }
+    return -1;
+}
+
+/* One -o: NAME=FILE. Without `outputs` it is only checked. */
+static Exit write_output(ModelSource *s, const char *value, const Arrays *outputs) {
+    size_t size = strcspn(value, "=");
+    if (value[size] == '\0' || value[size + 1] == '\0') {
+        report_error("-o of run takes NAME=FILE.npy, not '%s'", value);
+        return EXIT_usage;
+    }
+    int64_t index = find_output(s, value, size);
+    if (index < 0) {
+        report_error("the model has no output '%.*s'", (int)size, value);
+        return EXIT_wrong;
+    }
+    if (!outputs) return EXIT_fine;
+    tcc_status status =
+        tcc_array_write(s->compilation.compiler, outputs->items[index], value + size + 1);
+    return compilation_result(&s->compilation, status);
+}
+
+static Exit write_outputs(const Options *options, ModelSource *s, const Arrays *outputs) {
+    Exit result = EXIT_fine;
+    for (size_t i = 0; i < options->count && result == EXIT_fine; i++)
+        if (options->uses[i].id == OPTION_output)
+            result = write_output(s, options->uses[i].value, outputs);
+    return result;
+}
+
+/* ---- running
+ * ------------------------------------------------------------------------------------------ */
+
+static Exit run_on(const Options *options, ModelSource *s, const Arrays *inputs) {
+    Arrays outputs;
+    Exit result = arrays_make_outputs(&outputs, s, inputs);
+    if (result == EXIT_fine) {
+        tcc_status status =
+            s->api->run(s->session, inputs->tensors, inputs->count, outputs.tensors, outputs.count);
+        result = model_source_result(s, status);
+    }
+    if (result == EXIT_fine) result = write_outputs(options, s, &outputs);
+    if (result == EXIT_fine) result = print_outputs(options, s, &outputs);
+    arrays_free(&outputs);
+    return result;
+}
+
+static Exit run(const Options *options, ModelSource *s) {
+    Arrays inputs;
+    Exit result = write_outputs(options, s, NULL);
+    if (result != EXIT_fine) return result;
+    result = arrays_make_inputs(&inputs, options, s, INPUT_required);
+    if (result == EXIT_fine) result = run_on(options, s, &inputs);
+    arrays_free(&inputs);
+    return result;
+}
+
+Exit cmd_run(const Options *options) {
+    ModelSource s;
+    int64_t threads;
+    Exit result = options_int(options, OPTION_threads, 0, 0, &threads);
+    if (result != EXIT_fine) return result;
+    result = model_source_open(&s, options, (int32_t)threads);
+    if (result == EXIT_fine) result = run(options, &s);
+    model_source_close(&s);
+    return result;
+}

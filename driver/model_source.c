@@ -1,0 +1,107 @@
+#include "driver/model_source.h"
+
+#include "driver/report.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool is_artefact(const char *path) {
+    char start[4] = {0};
+    size_t size = strlen(path);
+    if (size >= 3 && strcmp(path + size - 3, ".so") == 0) return true;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return false;
+    bool elf = read(fd, start, sizeof start) == sizeof start && memcmp(start, "\177ELF", 4) == 0;
+    close(fd);
+    return elf;
+}
+
+/* ---- model.so
+ * ----------------------------------------------------------------------------------------- */
+
+/* A name without a slash would be looked for in the system's folders. The path in full, which the
+ * caller frees. */
+static void *load(const char *path) {
+    size_t size = strlen(path);
+    char *full = malloc(size + 3);
+    if (!full) return NULL;
+    sprintf(full, "%s%s", strchr(path, '/') ? "" : "./", path);
+    void *library = dlopen(full, RTLD_NOW | RTLD_LOCAL);
+    free(full);
+    return library;
+}
+
+static Exit load_artefact(ModelSource *s, const char *path) {
+    tcc_model_get_api_function *get;
+    s->library = load(path);
+    if (!s->library) {
+        const char *why = dlerror();
+        report_error("could not load the model: %s", why ? why : "out of memory");
+        return EXIT_wrong;
+    }
+    void *symbol = dlsym(s->library, TCC_MODEL_GET_API);
+    if (!symbol) {
+        report_error("%s is no model: it has no function %s", path, TCC_MODEL_GET_API);
+        return EXIT_wrong;
+    }
+    memcpy(&get, &symbol, sizeof get);
+    s->api = get(TCC_MODEL_API_VERSION);
+    if (s->api) return EXIT_fine;
+    report_error("%s does not have version %d of the model interface", path, TCC_MODEL_API_VERSION);
+    return EXIT_wrong;
+}
+
+static Exit open_artefact(ModelSource *s, const Options *options, const tcc_open_options *open) {
+    char message[512] = "";
+    Exit result = load_artefact(s, options->model);
+    if (result != EXIT_fine) return result;
+    tcc_status status = s->api->open(open, &s->model, message, sizeof message);
+    if (status != TCC_OK) report_error("%s: %s", options->model, message);
+    return report_exit(status);
+}
+
+/* ---- model files
+ * -------------------------------------------------------------------------------------- */
+
+static Exit open_unit(ModelSource *s, const Options *options, const tcc_open_options *open) {
+    Exit result = compilation_run(&s->compilation, options);
+    if (result != EXIT_fine) return result;
+    tcc_status status = tcc_unit_open(s->compilation.unit, open, &s->api, &s->model);
+    result = compilation_result(&s->compilation, status);
+    if (result == EXIT_fine) compilation_tell(&s->compilation, options);
+    return result;
+}
+
+/* ---- both
+ * --------------------------------------------------------------------------------------------- */
+
+Exit model_source_open(ModelSource *out_source, const Options *options, int32_t threads) {
+    *out_source = (ModelSource){0};
+    tcc_open_options open = {.size = sizeof open, .threads = threads};
+    Exit result = compilation_open(&out_source->compilation, options);
+    if (result != EXIT_fine) return result;
+    const char *path = compilation_model(options);
+    if (!path) return EXIT_usage;
+    bool loaded = strcmp(path, "-") != 0 && is_artefact(path);
+    result =
+        loaded ? open_artefact(out_source, options, &open) : open_unit(out_source, options, &open);
+    if (result != EXIT_fine) return result;
+    tcc_status status = out_source->api->session_new(out_source->model, &out_source->session);
+    return status == TCC_OK ? EXIT_fine : report_memory();
+}
+
+/* The library stays loaded: its threads may still be on their way out of its code. */
+void model_source_close(ModelSource *source) {
+    if (source->session) source->api->session_free(source->session);
+    if (source->model) source->api->close(source->model);
+    compilation_close(&source->compilation);
+}
+
+Exit model_source_result(const ModelSource *source, tcc_status status) {
+    if (status != TCC_OK) report_error("%s", source->api->session_message(source->session));
+    return report_exit(status);
+}
