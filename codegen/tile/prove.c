@@ -2,8 +2,18 @@
 
 enum { MAX_STEPS = 5, FUEL = 1000 };
 
+/* What follows from  rest + a // d >= 0  for d > 0:  d·rest + a >= 0. */
+static void assume_scaled(Prover *prover, const Dim *fact, const DimTerm *term) {
+    const DimAtom *atom = term->atoms[0];
+    if (term->atom_count > 1 || atom->kind != ATOM_floordiv || term->coefficient != 1) return;
+    const Dim *quotient = dim_floordiv(prover->ctx, atom->a, atom->b);
+    const Dim *rest = dim_sub(prover->ctx, fact, quotient);
+    prover_assume(prover, dim_add(prover->ctx, dim_mul(prover->ctx, rest, atom->b), atom->a));
+}
+
 void prover_assume(Prover *prover, const Dim *fact) {
     vec_push(prover->arena, &prover->facts, fact);
+    for (uint32_t i = 0; i < fact->term_count; i++) assume_scaled(prover, fact, &fact->terms[i]);
 }
 
 void prover_assume_range(Prover *prover, const Dim *lo, const Dim *value, const Dim *hi) {
@@ -73,7 +83,17 @@ static bool search(Prover *prover, const Dim *dim, int steps) {
     return false;
 }
 
+/* Whether the facts cannot hold together: nothing is done there. */
+static bool contradict(const Prover *prover) {
+    for (size_t i = 0; i < prover->facts.count; i++) {
+        const Dim *fact = prover->facts.data[i];
+        if (!dim_is_overflow(fact) && fact->hi < 0) return true;
+    }
+    return false;
+}
+
 bool prover_nonnegative(Prover *prover, const Dim *dim) {
+    if (contradict(prover)) return true;
     prover->fuel = FUEL;
     for (int steps = 0; steps <= MAX_STEPS && prover->fuel > 0; steps++) {
         if (search(prover, dim, steps)) return true;
