@@ -329,7 +329,8 @@
 
 /* compilations */
 #define MSG_PARAM_MISSING "param-missing", "parameter \"%.*s\" has no value in the parameters' file"
-#define MSG_PARAM_SHAPE "param-shape", "parameter \"%.*s\" is %s in the parameters' file, expected %s"
+#define MSG_PARAM_SHAPE                                                                            \
+    "param-shape", "parameter \"%.*s\" is %s in the parameters' file, expected %s"
 #define MSG_MANY_MODELS "many-models", "%.*s has %zu models: choose one of them with --entry=NAME"
 #define MSG_LANGUAGE "language", "%.*s: the name of a model file ends in .g or .tir"
 

@@ -1,17 +1,24 @@
 #!/usr/bin/env python3
-"""What no file of ours may hold: folders of somebody's machine, unfinished work, tabs and trailing
-blanks, ways to end the host's process in the library."""
+"""What no file of ours may hold: folders and package hosts of somebody's machine, unfinished work,
+tabs and trailing blanks, ways to end the host's process in the library."""
 import re
 import sys
 from pathlib import Path
 
-TEXT = {".c", ".h", ".def", ".l", ".y", ".g", ".py", ".sh", ".md", ".txt", ".cmake", ".map", ""}
+TEXT = {".c", ".h", ".def", ".l", ".y", ".g", ".tir", ".py", ".sh", ".md", ".txt", ".cmake", ".map",
+        ".in", ""}
 CODE = {".c", ".h", ".def", ".l", ".y"}
 LIBRARY = {"base", "ir", "frontend", "passes", "codegen", "runtime", "autotune", "compiler"}
 
-ANYWHERE = [(re.compile(r"(?<![\w.])/(work|home|Users|tmp/h)/\w"), "a folder of one machine")]
-IN_CODE = [
+# The brackets keep this file from finding itself.
+ANYWHERE = [
+    (re.compile(r"(?<![\w.])/(work|home|Users|tmp/h)/\w"), "a folder of one machine"),
     (re.compile(r"\b(TO[D]O|FIX[M]E|XX[X]|HA[C]K)\b"), "unfinished work"),
+    (re.compile(r"\b(st[u]b(s|bed)?|for no[w]|hard-?code[d])\b", re.I), "unfinished work"),
+    (re.compile(r"\b(pyp[i]|pythonhoste[d]|anacond[a]|npmj[s]|artifactor[y])\b|\bcrates\.i[o]\b|debian\.or[g]",
+                re.I), "a package host"),
+]
+IN_CODE = [
     (re.compile(r"\t"), "a tab"),
     (re.compile(r"\s$"), "a trailing blank"),
 ]

@@ -109,7 +109,7 @@ static void test_directories_that_do_not_fit(void) {
     check_refused(patched(arena, one.file, one.end + 8, 0, 4), "zip-record",
                   "byte "); // an entry too many
     Buf shifted = {.arena = arena};
-    buf_put(&shifted, STR("MZ-stub"));
+    buf_put(&shifted, STR("MZ-head"));
     buf_put(&shifted, one.file);
     check_refused(buf_str(&shifted), "zip-directory", "byte ");
 }
