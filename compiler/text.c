@@ -59,6 +59,15 @@ static tcc_status put_tiles(TextCall *call, TileState state) {
 static tcc_status put_tile(TextCall *call) { return put_tiles(call, TILE_placed); }
 static tcc_status put_tile_free(TextCall *call) { return put_tiles(call, TILE_free); }
 
+/* PTX texts of one module share the header of the first. */
+static Str without_header(Str ptx) {
+    static const char last[] = ".address_size 64\n";
+    const char *end = strstr(ptx.data, last);
+    if (end == NULL) return ptx;
+    size_t skip = (size_t)(end - ptx.data) + sizeof last - 1;
+    return (Str){ptx.data + skip, ptx.size - skip};
+}
+
 static tcc_status put_code(TextCall *call, const Target *target, EmitKind kind) {
     const char *why = NULL;
     tcc_status status = need_program(call);
@@ -73,7 +82,8 @@ static tcc_status put_code(TextCall *call, const Target *target, EmitKind kind) 
         if (emitted != STATUS_ok)
             return compiler_fail(call->compiler, compiler_status(emitted), "kernel %.*s: %s",
                                  STR_ARG(*p->kernels.data[k].name), why);
-        buf_put(&call->buf, text);
+        bool joined = k > 0 && target->kind == TARGET_gpu && kind == EMIT_assembly;
+        buf_put(&call->buf, joined ? without_header(text) : text);
     }
     return status;
 }
