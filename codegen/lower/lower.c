@@ -3,7 +3,7 @@
 
 #include "codegen/lower/lowering.h"
 
-enum { SHARED_SCRATCH_BYTES = 8 << 10, VERSION_BUDGET = 2000 };
+enum { SHARED_SCRATCH_BYTES = 8 << 10, VERSION_BUDGET = 800 };
 
 uint32_t lower_buffer_count(const TileProgram *program) {
     uint32_t count = 0;

@@ -48,7 +48,7 @@ static bool fits_run(const Lowering *l, TileInstr *const *run, size_t count,
 
 size_t runs_length(Lowering *l, TileInstr *const *instrs, size_t count) {
     if (!emitters[instrs[0]->op]) return 0;
-    if (is_ordered_store(l, instrs[0])) return 1;
+    if (l->model->threads || is_ordered_store(l, instrs[0])) return 1;
     size_t length = 1;
     while (length < count && fits_run(l, instrs, length, instrs[length])) length++;
     return length;

@@ -8,7 +8,7 @@
  */
 #include "codegen/lower/lowering.h"
 
-enum { VERSION_SMALLEST = 1 };
+enum { VERSION_SMALLEST = 1, VERSION_LARGEST = 250 };
 
 static const TileType *accessed_type(const Lowering *l, const TileInstr *instr) {
     switch (instr->op) {
@@ -199,13 +199,35 @@ size_t versions_assume(Lowering *l, const GuardSet *set) {
 
 void versions_forget(Lowering *l, size_t mark) { l->assumed.count = mark; }
 
+/* What an op adds to the code for each register, in plain instructions. */
+static int64_t op_cost(const TileInstr *instr) {
+    if (instr->op != TILE_map) return 1;
+    switch (instr->scalar) {
+    case OP_sin:
+    case OP_cos:
+    case OP_tan:
+    case OP_pow: return 60;
+    case OP_log:
+    case OP_log2:
+    case OP_log1p: return 25;
+    case OP_exp:
+    case OP_exp2:
+    case OP_expm1:
+    case OP_tanh:
+    case OP_atan:
+    case OP_erf:
+    case OP_erfc: return 15;
+    default: return 1;
+    }
+}
+
 static int64_t block_cost(const Lowering *l, const TileBlock *block) {
     int64_t cost = 0;
     for (size_t i = 0; i < block->instrs.count; i++) {
         const TileInstr *instr = block->instrs.data[i];
         const TileType *type = accessed_type(l, instr);
         if (!type && instr->result_count > 0) type = tile_value_type(l->program, instr->result);
-        cost += VERSION_SMALLEST + (type ? tile_register_count(type) : 0);
+        cost += VERSION_SMALLEST + (type ? tile_register_count(type) * op_cost(instr) : 0);
         for (uint32_t j = 0; j < instr->block_count; j++) cost += block_cost(l, &instr->blocks[j]);
     }
     return cost;
@@ -213,7 +235,7 @@ static int64_t block_cost(const Lowering *l, const TileBlock *block) {
 
 bool versions_afford(Lowering *l, const TileBlock *block) {
     int64_t cost = block_cost(l, block);
-    if (cost > l->version_budget) return false;
+    if (cost > VERSION_LARGEST || cost > l->version_budget) return false;
     l->version_budget -= cost;
     return true;
 }

@@ -265,13 +265,42 @@ static V load_same(Lowering *l, const Access *access, const Place *place, const 
     return ll_select(l, mask->lanes, ll_splat(l, scalar, place->lanes), pad);
 }
 
-static V load_contiguous(Lowering *l, const Access *access, const Place *place, const Mask *mask,
-                         V pad) {
-    if (!mask->lanes) return load_if(l, access, place, mask->uniform, pad);
+static V load_cut(Lowering *l, const Access *access, const Place *place, const Mask *mask, V pad) {
     if (has_masked_access(l, access))
         return masked_load(l, access, place, guards_lanes(l, mask, place->lanes), pad);
     if (mask->end) return load_span(l, access, place, mask, pad);
     return load_lanes(l, access, place, mask, pad);
+}
+
+/* Whether an interval is all lanes. In code that stands beside a version without guards it hardly
+ * ever is, and nothing is gained by asking: NULL. */
+static V takes_all(Lowering *l, const Place *place, const Mask *mask) {
+    if (l->general > 0 || !mask->end) return NULL;
+    V from = ll_compare(l, LLVMIntEQ, mask->first, ll_i64(l, 0));
+    V to = ll_compare(l, LLVMIntEQ, mask->end, ll_i64(l, place->lanes));
+    return ll_and(l, mask->uniform, ll_and(l, from, to));
+}
+
+static V load_contiguous(Lowering *l, const Access *access, const Place *place, const Mask *mask,
+                         V pad) {
+    if (!mask->lanes) return load_if(l, access, place, mask->uniform, pad);
+    V all = takes_all(l, place, mask);
+    if (!all) return load_cut(l, access, place, mask, pad);
+    LLVMBasicBlockRef whole = ll_block(l, "whole"), cut = ll_block(l, "cut");
+    LLVMBasicBlockRef behind = ll_block(l, "loaded");
+    ll_branch(l, all, whole, cut);
+    ll_enter(l, whole);
+    V plain = load_if(l, access, place, NULL, pad);
+    ll_jump(l, behind);
+    ll_enter(l, cut);
+    V masked = load_cut(l, access, place, mask, pad);
+    LLVMBasicBlockRef end = ll_here(l);
+    ll_jump(l, behind);
+    ll_enter(l, behind);
+    V value = ll_phi(l, LLVMTypeOf(plain));
+    ll_incoming(value, plain, whole);
+    ll_incoming(value, masked, end);
+    return value;
 }
 
 V x86_load(Lowering *l, const Access *access, const Place *place, const Mask *mask, V pad) {
@@ -285,16 +314,37 @@ V x86_load(Lowering *l, const Access *access, const Place *place, const Mask *ma
     return load_lanes(l, access, place, mask, pad);
 }
 
-static void store_contiguous(Lowering *l, const Access *access, const Place *place,
-                             const Mask *mask, V value) {
-    if (!mask->lanes)
-        store_if(l, access, place, mask->uniform, value);
-    else if (has_masked_access(l, access))
+static void store_cut(Lowering *l, const Access *access, const Place *place, const Mask *mask,
+                      V value) {
+    if (has_masked_access(l, access))
         masked_store(l, access, place, guards_lanes(l, mask, place->lanes), value);
     else if (mask->end)
         store_span(l, access, place, mask, value);
     else
         x86_each_lane(l, access, place, mask, value, store_each);
+}
+
+static void store_contiguous(Lowering *l, const Access *access, const Place *place,
+                             const Mask *mask, V value) {
+    V all = mask->lanes ? takes_all(l, place, mask) : NULL;
+    if (!mask->lanes) {
+        store_if(l, access, place, mask->uniform, value);
+        return;
+    }
+    if (!all) {
+        store_cut(l, access, place, mask, value);
+        return;
+    }
+    LLVMBasicBlockRef whole = ll_block(l, "whole"), cut = ll_block(l, "cut");
+    LLVMBasicBlockRef behind = ll_block(l, "stored");
+    ll_branch(l, all, whole, cut);
+    ll_enter(l, whole);
+    store_if(l, access, place, NULL, value);
+    ll_jump(l, behind);
+    ll_enter(l, cut);
+    store_cut(l, access, place, mask, value);
+    ll_jump(l, behind);
+    ll_enter(l, behind);
 }
 
 void x86_store(Lowering *l, const Access *access, const Place *place, const Mask *mask, V value) {

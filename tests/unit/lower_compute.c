@@ -59,6 +59,33 @@ static void test_casts(void) {
                 .cpu_only = to % 4 != 1});
 }
 
+// Too large to be emitted with and without guards: each access decides for itself.
+static const char heavy[] =
+    "tile 1\n"
+    "dim N in 0..1000 tune 100\n"
+    "kernel @heavy(%x: view<global ~T [N]>, %y: view<global ~T [N]> out) placed {\n"
+    "  work %i in [(N + 63) // 64] {\n"
+    "    %0 = load %x[64*%i + $0] where 0 <= 64*%i + $0 < N : tile<~T [64] lanes=16>\n"
+    "    %1 = cast f32 %0\n"
+    "    %2 = cos %1\n"
+    "    %3 = pow %2, %1\n"
+    "    %4 = cast ~T %3\n"
+    "    store %4, %y[64*%i + $0] where 0 <= 64*%i + $0 < N streaming\n"
+    "  }\n"
+    "}\n";
+
+static void test_heavy(void) {
+    static const char *const types[] = {"f32", "f16", "u8"};
+    for (int t = 0; t < 3; t++)
+        run_case(&(RunCase){.text = heavy,
+                            .places = {{'T', types[t]}},
+                            .dims = {{"N", 0}},
+                            .sweep_to = 200,
+                            .sweep_step = 17,
+                            .ulps = 3000,
+                            .cpu_only = true});
+}
+
 // Index tiles and tests as data, broadcasts along every axis.
 static const char indices[] =
     "tile 1\n"
@@ -338,6 +365,7 @@ static void test_randoms(void) {
 int main(void) {
     RUN(test_chain);
     RUN(test_casts);
+    RUN(test_heavy);
     RUN(test_indices);
     RUN(test_reductions);
     RUN(test_softmax);
