@@ -122,15 +122,15 @@ static bool write_dump(const Run *run, Str name, Str text) {
     return atomic_file_commit(&file, ctx->diags, nowhere) == STATUS_ok;
 }
 
+static bool wants_dump(const PassOptions *options, const PassInfo *info) {
+    return has_letter(options->dump_letters, info->letter) ||
+           names_pass(options->dump_after, str_from(info->name));
+}
+
 static bool dump(const Run *run, const PassInfo *info, Str text) {
     const PassContext *ctx = run->ctx;
-    const PassOptions *options = &ctx->options;
     Str name = str_from(info->name);
-    if (!has_letter(options->dump_letters, info->letter) &&
-        !names_pass(options->dump_after, name)) {
-        return true;
-    }
-    if (options->dump_dir.size) return write_dump(run, name, text);
+    if (ctx->options.dump_dir.size) return write_dump(run, name, text);
     if (ctx->hooks.dump) ctx->hooks.dump(ctx->hooks.user, name, text);
     return true;
 }
@@ -170,8 +170,11 @@ static bool run_graph_pass(Run *run, const PassInfo *info, Arena *into) {
     stat.rewrites = ctx->rewrites - rewrites;
     stat.changed = !graph_equal(run->graph, graph);
     vec_push(ctx->arena, &ctx->stats, stat);
-    bool good =
-        dump(run, info, stat.changed ? graph_text(ctx->scratch, graph) : STR("(unchanged)\n"));
+    bool good = true;
+    if (wants_dump(&ctx->options, info)) {
+        Str text = stat.changed ? graph_text(ctx->scratch, graph) : STR("(unchanged)\n");
+        good = dump(run, info, text);
+    }
     arena_free(run->own);
     run->own = run->next;
     run->next = NULL;
@@ -193,6 +196,7 @@ static Program *run_program_pass(Run *run, const PassInfo *info, Arena *arena) {
     stat.nodes_after = (uint32_t)program->launches.count;
     stat.bytes = arena_used(arena) - used;
     vec_push(ctx->arena, &ctx->stats, stat);
+    if (!wants_dump(&ctx->options, info)) return program;
     Buf buf = {.arena = ctx->scratch};
     buf_program(&buf, program);
     return dump(run, info, buf_str(&buf)) ? program : NULL;
