@@ -147,8 +147,8 @@ static void build_models(Sema *s, Module *module) {
 }
 
 Module *dsl_compile(IrContext *ctx, Arena *arena, Diags *diags, const DslOptions *options) {
-    size_t errors = diags_error_count(diags);
     Sema s = {.ctx = ctx, .arena = arena, .diags = diags, .options = options};
+    s.errors_before = diags_error_count(diags);
     s.user.arena = s.library.arena = s.module_params.arena = s.reported.arena = arena;
     s.file = ast_parse(arena, diags, options->file);
     if (!s.file) return NULL;
@@ -160,7 +160,7 @@ Module *dsl_compile(IrContext *ctx, Arena *arena, Diags *diags, const DslOptions
     Module *module = NEW(arena, Module);
     *module = (Module){.ctx = ctx, .arena = arena};
     build_models(&s, module);
-    if (diags_error_count(diags) != errors) return NULL;
+    if (diags_error_count(diags) != s.errors_before) return NULL;
     warn_unused(&s);
     return module;
 }

@@ -139,13 +139,12 @@ static void build(Sema *s, const Ast *model) {
 }
 
 Graph *dsl_model_build(Sema *s, const Ast *model) {
-    size_t errors = diags_error_count(s->diags);
     begin_model(s, model);
     Frame frame = {.function = model, .names.arena = s->arena, .assigned.arena = s->arena};
     s->frame = &frame;
     build(s, model);
     s->frame = NULL;
-    if (diags_error_count(s->diags) != errors) return NULL;
+    if (diags_error_count(s->diags) != s->errors_before) return NULL;
     if (s->graph->outputs.count != model->more.count) bug("an output was lost without a word");
     const char *fault = graph_verify(s->graph, s->arena);
     if (fault) bug("the graph of a model is not well formed: %s", fault);

@@ -38,6 +38,7 @@ typedef struct Sema {
     Arena *arena;
     Diags *diags;
     const DslOptions *options;
+    size_t errors_before; /* of the file, in diags */
     const AstFile *file;
     Map user, library; /* Symbols by name */
     Map module_params; /* full name to the Type it has in the models before */
@@ -157,7 +158,7 @@ void dsl_scope_declare(Sema *s, const AstFile *file, bool library);
 /* ---- models (model.c) --------------------------------------------------------------------------
  */
 
-/* The graph of a model; NULL after errors. */
+/* The graph of a model; NULL after errors anywhere in the file. */
 Graph *dsl_model_build(Sema *s, const Ast *model);
 
 #endif
