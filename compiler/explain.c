@@ -1,6 +1,6 @@
 /* The decisions of the passes for people. */
 #include "compiler/session.h"
-#include "ir/program_tools.h"
+#include "ir/infer.h"
 
 typedef struct ExplainCall {
     tcc_unit *unit;
@@ -26,9 +26,10 @@ static void put_number(Buf *buf, const RemarkNumber *number) {
 }
 
 static void put_place(ExplainCall *call, const Origin *origin) {
-    if (origin == NULL || origin->loc.file == 0 || origin->loc.line == 0) return;
-    Str path = diags_file_path(call->unit->diags, origin->loc.file);
-    buf_print(&call->buf, "%.*s:%u:%u: ", STR_ARG(path), origin->loc.line, origin->loc.column);
+    Loc loc = origin_loc(origin);
+    if (loc.file == 0 || loc.line == 0) return;
+    Str path = diags_file_path(call->unit->diags, loc.file);
+    buf_print(&call->buf, "%.*s:%u:%u: ", STR_ARG(path), loc.line, loc.column);
 }
 
 static void put_remark(ExplainCall *call, const Remark *remark) {

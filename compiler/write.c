@@ -27,6 +27,10 @@ static Str graph_text(tcc_unit *unit) {
 static tcc_status write_body(void *data) {
     WriteCall *call = data;
     tcc_unit *unit = call->unit;
+    if (unit->gpu != NULL)
+        return compiler_fail(unit->compiler, TCC_INVALID,
+                             "a model.so holds code for CPUs; --emit=ptx writes that for %s",
+                             unit->gpu->name);
     tcc_status status = unit_compile_kernels(unit);
     if (status != TCC_OK) return status;
     ArtefactRequest request = {.program = unit->result.program,

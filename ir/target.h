@@ -21,11 +21,11 @@ typedef struct Target {
     TargetKind kind;
     const char *name;  /* "x86-64-v3", "x86-64-v4", "sm_80", … as --target= takes it */
     uint32_t features; /* TARGET_cpu */
-    uint32_t
-        lanes; /* elements that tiles of placed programs have along their lane axis: 16 on
-                * every    CPU, so that sums do not depend on the instruction set; 32 on GPUs */
-    uint32_t vector_bytes,
-        vector_registers; /* of one core: 32 and 16 with AVX2, 64 and 32 with AVX-512 */
+    /* Elements that tiles of placed programs have along their lane axis: 16 on every CPU, so that
+     * sums do not depend on the instruction set; 32, a warp, on GPUs. */
+    uint32_t lanes;
+    /* Of one core: 32 and 16 with AVX2, 64 and 32 with AVX-512. */
+    uint32_t vector_bytes, vector_registers;
     int64_t l1_bytes, l2_bytes, l3_bytes;
     uint32_t cores;
     double core_gflops;   /* f32 multiply-adds of one core, counted as 2 */

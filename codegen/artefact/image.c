@@ -1,6 +1,7 @@
 #include "codegen/artefact/image.h"
 
 #include "base/guard.h"
+#include "ir/infer.h"
 #include "runtime/expr.h"
 #include "runtime/image.h"
 
@@ -106,9 +107,10 @@ static TccTable put_table(Writer *w, const void *records, size_t count, size_t s
 
 /* "model.g:12:3", or nothing. */
 static Str place_text(const Writer *w, const Origin *origin) {
-    if (origin == NULL || origin->loc.file == 0 || w->request->diags == NULL) return (Str){0};
-    Str path = diags_file_path(w->request->diags, origin->loc.file);
-    return str_format(w->arena, "%.*s:%u:%u", STR_ARG(path), origin->loc.line, origin->loc.column);
+    Loc loc = origin_loc(origin);
+    if (loc.file == 0 || w->request->diags == NULL) return (Str){0};
+    Str path = diags_file_path(w->request->diags, loc.file);
+    return str_format(w->arena, "%.*s:%u:%u", STR_ARG(path), loc.line, loc.column);
 }
 
 static uint32_t put_dim_name(Writer *w, const Dim *dim) {

@@ -42,7 +42,7 @@ static void tile_sizes(const SkeletonRequest *request, Schedule *schedule) {
         return;
     }
     int64_t bytes = sum_bytes(request->region);
-    schedule->nr = target->vector_registers >= 32 && bytes <= 4 ? 2 * target->lanes : target->lanes;
+    schedule->nr = target_panel_columns(target, bytes);
     int64_t wide = (schedule->nr * bytes + target->vector_bytes - 1) / target->vector_bytes;
     int64_t rows = ((int64_t)target->vector_registers - wide - 1) / wide;
     schedule->mr = rows < 1 ? 1 : rows;
