@@ -61,6 +61,18 @@ typedef struct Ban {
     const char *why;
 } Ban;
 
+/* The variables of access maps (axes.h). */
+typedef struct AxisVariable {
+    uint32_t axis;
+    const Dim *extent, *variable;
+} AxisVariable;
+
+typedef struct Axes {
+    IrContext *ctx;
+    Arena *arena;
+    VEC(AxisVariable) variables;
+} Axes;
+
 typedef struct Fuser {
     PassContext *ctx;
     const Graph *graph;
@@ -72,7 +84,8 @@ typedef struct Fuser {
     GroupList *in; /* by node: the groups that hold it; the first is its home */
     GroupList groups;
     int64_t *settings[FUSE_POINTS]; /* values of the dims by symbol */
-    Map verdicts;                   /* by hash: lists */
+    Axes axes;
+    Map verdicts; /* by hash: lists */
     VEC(Ban) bans;
     uint32_t search, *seen; /* the number of the last search; by node, the last that came by */
     uint32_t oracle_calls;

@@ -1,11 +1,14 @@
 /* Groups: membership, what they store, their skeleton, their region, and what codegen says of it.
  */
 #include "passes/compare.h"
+#include "passes/fuse/axes.h"
 #include "passes/fuse/cost.h"
 #include "passes/fuse/reduction.h"
 #include "passes/kernel.h"
 
 #include <stdlib.h>
+
+enum { CONTEXTS_PER_NODE = 4 };
 
 Group *group_add(Fuser *f, NodeId root) {
     Group *group = NEW(f->arena, Group);
@@ -176,6 +179,12 @@ const Verdict *group_judge(Fuser *f, const Graph *region, const char *skeleton) 
     *verdict = (Verdict){.region = region, .skeleton = name, .legal = true};
     verdict->next = map_get(&f->verdicts, key);
     map_set(&f->verdicts, key, verdict);
+    uint32_t most = CONTEXTS_PER_NODE * (uint32_t)region->nodes.count + 64;
+    if (axes_count_contexts(&f->axes, f->arena, region, most) > most) {
+        verdict->legal = false;
+        verdict->why = "values would be computed again and again at different indices";
+        return verdict;
+    }
     const CostModel *cost = f->ctx->cost;
     if (cost == NULL) return verdict;
     f->oracle_calls++;

@@ -9,7 +9,7 @@
  *
  * The group is then cut back to its longest beginning that leaves few results: a contraction's
  * epilogue ends at one tensor, a row at a few. */
-#include "passes/fuse/fuse.h"
+#include "passes/fuse/axes.h"
 #include "passes/fuse/reduction.h"
 
 #include <stdlib.h>
@@ -245,48 +245,24 @@ static size_t longest_beginning(const Growth *g) {
     return best;
 }
 
-/* Where axis `axis` of a node stands after the movement op `id`; -1 when that cannot be said. */
-static int64_t moved_axis(const Graph *graph, NodeId id, int64_t axis) {
-    const Node *node = graph_node(graph, id);
-    const Type *from = graph_type(graph, node->args[0]), *to = node->type;
-    if (node->op == OP_permute) {
-        const IntList *perm = node_attr(node, "perm").ints;
-        for (uint32_t i = 0; i < perm->count; i++)
-            if (perm->items[i] == axis) return i;
-    }
-    bool last = node->op == OP_reshape && axis + 1 == from->rank && to->rank > 0 &&
-                to->dims[to->rank - 1] == from->dims[from->rank - 1];
-    return last ? (int64_t)to->rank - 1 : -1;
+static bool is_rearranged(const Growth *g, NodeId id) {
+    OpClass class = fuser_class(g->f, id);
+    return class == CLASS_PERMUTE || class == CLASS_RESHAPE;
 }
 
-/* The axis along which the kernel of the root has its vectors, in the node: output channels of a
- * convolution, the last axis of a contraction. -1: unknown. */
-static int64_t vector_axis(const Growth *g, size_t at) {
-    const Graph *graph = g->f->graph;
-    const Node *root = graph_node(graph, g->nodes.data[0]);
-    int64_t axis = root->op == OP_conv ? 1 : (int64_t)root->type->rank - 1;
-    for (size_t i = 1; i <= at && axis >= 0; i++) {
-        NodeId id = g->nodes.data[i];
-        bool moves = (op_info(graph_node(graph, id)->op)->flags & FLAG_movement) != 0;
-        if (moves && graph_node(graph, id)->args[0] == g->nodes.data[i - 1])
-            axis = moved_axis(graph, id, axis);
-    }
-    return axis;
-}
-
-/* Movement at the end of an epilogue may as well be done by those who read the result: the group
- * ends where its vectors are stored contiguously. */
-static size_t contiguous_beginning(const Growth *g, size_t count) {
-    const Fuser *f = g->f;
-    OpClass class = fuser_class(f, g->roots[0]);
-    if (class != CLASS_CONTRACT && class != CLASS_CONV) return count;
-    for (size_t end = count;; end--) {
-        NodeId last = g->nodes.data[end - 1];
-        int64_t axis = vector_axis(g, end - 1);
-        if (axis >= 0 && axis + 1 == graph_type(f->graph, last)->rank) return end;
-        bool moves = (op_info(graph_node(f->graph, last)->op)->flags & FLAG_movement) != 0;
-        if (end == 1 || !moves || f->is_output[last] || count_results(g, end - 1) > 1) return count;
-    }
+/* Permutes and reshapes at the end are left to the readers, whose index maps they become, unless a
+ * reader would have to divide where this writer need not. So the layout that `plan` chose for what
+ * is stored stays as it is. */
+static size_t without_movement(const Growth *g, size_t count) {
+    NodeId last = g->nodes.data[count - 1], base = last;
+    if (g->f->is_output[last]) return count;
+    while (is_rearranged(g, base) && mark_of(g, graph_node(g->f->graph, base)->args[0]) == MARK_in)
+        base = graph_node(g->f->graph, base)->args[0];
+    if (base == last || axes_prefer_moved(&g->f->axes, g->f->graph, base, last)) return count;
+    while (count > 1 && g->nodes.data[count - 1] > base &&
+           is_rearranged(g, g->nodes.data[count - 1]) && !g->f->is_output[g->nodes.data[count - 1]])
+        count--;
+    return count;
 }
 
 /* The items of a sort are computed with it. */
@@ -321,7 +297,7 @@ static void add_seed(Growth *g, NodeId seed) {
     Fuser *f = g->f;
     describe(g, seed);
     grow(g, seed);
-    size_t count = with_items(g, contiguous_beginning(g, longest_beginning(g)));
+    size_t count = with_items(g, without_movement(g, longest_beginning(g)));
     Group *group = group_add(f, g->nodes.data[0]);
     for (size_t i = 1; i < count; i++) group_join(f, group, g->nodes.data[i]);
     group->seeded = true;
