@@ -257,8 +257,11 @@ static void count_access(ValueEmitter *e, uint32_t view, const Dim *const *subsc
     const DimSymbol *lane = tile_axis_symbol(e->program, last, e->shape.extents[last]);
     const Dim *coefficient, *rest;
     bool affine = dim_split_affine(e->ctx, position, lane, &coefficient, &rest);
-    if (!affine || !(dim_equals_int(coefficient, 0) || dim_equals_int(coefficient, 1)))
-        e->slow_accesses++;
+    if (affine && (dim_equals_int(coefficient, 0) || dim_equals_int(coefficient, 1))) return;
+    e->slow_accesses++;
+    bool near = e->near_symbol != NULL &&
+                dim_split_affine(e->ctx, position, e->near_symbol, &coefficient, &rest);
+    if (near && dim_equals_int(coefficient, 1)) e->near_accesses++;
 }
 
 /* Takes gathered symbols out of the subscripts into `at` tiles: each may occur in one subscript,
@@ -303,6 +306,13 @@ static void guard_access(ValueEmitter *e, uint32_t view, const Dim *const *subsc
     e->prover.facts.count = facts;
 }
 
+/* Whether each element of the tile has a gathered index of its own. */
+static bool gathers_lanes(const ValueEmitter *e, uint32_t rank, const TileId *at) {
+    for (uint32_t i = 0; i < rank; i++)
+        if (at[i] != TILE_none && tile_value_type(e->program, at[i])->rank > 0) return true;
+    return false;
+}
+
 static TileId emit_load(ValueEmitter *e, uint32_t view, DType dtype, const Dim *const *index,
                         uint32_t rank) {
     const Dim *subscripts[TYPE_MAX_RANK];
@@ -311,7 +321,7 @@ static TileId emit_load(ValueEmitter *e, uint32_t view, DType dtype, const Dim *
     for (uint32_t i = 0; i < rank; i++) subscripts[i] = index[i];
     if (!split_dynamic(e, rank, subscripts, at, &any))
         return emit_fail(e, "a gathered index is transformed before it is used");
-    if (any)
+    if (any && gathers_lanes(e, rank, at))
         e->slow_accesses++;
     else
         count_access(e, view, subscripts);
@@ -460,6 +470,32 @@ static TileId emit_moved(ValueEmitter *e, const Node *node, const Dim *const *in
     return value;
 }
 
+/* Whether all elements of the tile have this index. */
+static bool is_uniform(ValueEmitter *e, const Dim *const *index, uint32_t rank) {
+    for (uint32_t axis = 0; axis < e->shape.rank; axis++) {
+        const DimSymbol *symbol = tile_axis_symbol(e->program, axis, e->shape.extents[axis]);
+        for (uint32_t i = 0; i < rank; i++)
+            if (dim_mentions(index[i], symbol)) return false;
+        for (size_t i = 0; i < e->guards.count; i++)
+            if (dim_mentions(e->guards.data[i].value, symbol)) return false;
+    }
+    return true;
+}
+
+/* An element of an index tensor, wrapped and checked; one for the whole tile where that will do. */
+static TileId emit_safe_index(ValueEmitter *e, NodeId indices, const Dim *const *where,
+                              const Dim *bound) {
+    TileShape shape = e->shape;
+    if (is_uniform(e, where, graph_type(e->region, indices)->rank))
+        emit_set_shape(e, (TileShape){.lanes = shape.lanes == 0 ? 0 : 1});
+    TileId raw = emit_value(e, indices, where), safe = TILE_none;
+    if (raw != TILE_none)
+        safe = tile_check(&e->b, cast_to(&e->b, raw, DT_i64), bound, e->guards.data,
+                          (uint32_t)e->guards.count);
+    emit_set_shape(e, shape);
+    return safe;
+}
+
 /* x[…, i[…], …]: the index is read, made safe, and stands as a symbol in x's index. */
 static TileId emit_gather(ValueEmitter *e, const Node *node, const Dim *const *index) {
     const Type *table = graph_type(e->region, node->args[0]);
@@ -470,10 +506,8 @@ static TileId emit_gather(ValueEmitter *e, const Node *node, const Dim *const *i
     const Dim *where[TYPE_MAX_RANK], *inner[TYPE_MAX_RANK];
     for (uint32_t i = 0; i < indices->rank; i++)
         where[i] = i < batch ? index[i] : index[axis + i - batch];
-    TileId raw = emit_value(e, node->args[1], where);
-    if (raw == TILE_none) return TILE_none;
-    TileId safe = tile_check(&e->b, cast_to(&e->b, raw, DT_i64), table->dims[axis], e->guards.data,
-                             (uint32_t)e->guards.count);
+    TileId safe = emit_safe_index(e, node->args[1], where, table->dims[axis]);
+    if (safe == TILE_none) return TILE_none;
     const DimSymbol *symbol = dim_new_symbol(e->ctx, SYMBOL_index, STR("at"), 0,
                                              table->dims[axis]->hi - 1, 0, table->dims[axis]);
     vec_push(e->arena, &e->dynamics, (DynamicIndex){symbol, safe});

@@ -61,8 +61,10 @@ typedef struct ValueEmitter {
     VEC(Provision) provisions;
     VEC(MemoEntry) memo;
     VEC(DynamicIndex) dynamics;
-    uint32_t slow_accesses; /* loads and stores that are not one vector access a register */
-    const char *error;      /* the first reason why the region cannot be emitted so; NULL so far */
+    uint32_t slow_accesses;       /* loads and stores that are not one vector access a register */
+    const DimSymbol *near_symbol; /* a loop variable whose steps should be neighbours in memory */
+    uint32_t near_accesses;       /* slow ones for which they are */
+    const char *error; /* the first reason why the region cannot be emitted so; NULL so far */
 } ValueEmitter;
 
 /* Starts a program for `region`: declares its inputs as views 0…, its outputs after them. */

@@ -9,6 +9,8 @@
  */
 #include "codegen/skeleton/pointwise.h"
 
+#include "codegen/skeleton/blocked.h"
+
 typedef struct Pointwise {
     const SkeletonRequest *request;
     PointBody *body;
@@ -85,6 +87,21 @@ static void build_placed(Pointwise *s) {
     if (rest != s->length) build_tail(s, point, rest);
 }
 
+/* Where vectors cannot be contiguous in everything: blocks along an axis that the strided accesses
+ * are contiguous in. NULL when there is none, or not enough of it. */
+static TileProgram *build_blocked(const SkeletonRequest *request, const Type *type,
+                                  PointBody *body) {
+    const char *why;
+    bool reuses = false;
+    for (uint32_t axis = 0; axis + 1 < type->rank; axis++) {
+        int64_t lanes = request->target->lanes;
+        if (type->dims[axis]->hi < lanes || type->dims[type->rank - 1]->hi < lanes) continue;
+        TileProgram *program = blocked_build(request, type, body, axis, &reuses, &why);
+        if (program != NULL && reuses) return program;
+    }
+    return NULL;
+}
+
 /* Slow accesses, and lanes that idle because runs are shorter than a vector. */
 static uint64_t penalty(const Pointwise *s) {
     int64_t length, lanes = s->request->target->lanes;
@@ -112,5 +129,7 @@ TileProgram *pointwise_build(const SkeletonRequest *request, const Type *type, P
         if (best.e.error == NULL && penalty(&best) == 0) break;
     }
     *out_why = best.e.error;
-    return best.e.error == NULL ? best.e.program : NULL;
+    if (best.e.error != NULL) return NULL;
+    TileProgram *blocked = best.e.slow_accesses > 0 ? build_blocked(request, type, body) : NULL;
+    return blocked != NULL ? blocked : best.e.program;
 }
