@@ -87,6 +87,37 @@ static void test_examples(void) {
     }
 }
 
+// The trained digits on a few of their test images, against what torch says.
+static void test_digits(void) {
+    enum { IMAGES = 5 };
+    if (!compile_file("examples/digits/digits.g", NULL)) return;
+    WeightTable *data = weights_new(run.arena);
+    CHECK_INT(weights_load(data, run.diags, (Loc){0}, STR("examples/digits/test_images.npy")),
+              STATUS_ok);
+    CHECK_INT(weights_load(data, run.diags, (Loc){0}, STR("examples/digits/expected.npy")),
+              STATUS_ok);
+    const Weight *images = weights_find(data, STR("test_images")),
+                 *want = weights_find(data, STR("expected"));
+    if (CHECK(images && want)) {
+        EvalValue input = {.tensor = {.dtype = DT_f32, .rank = 4, .dims = {IMAGES, 1, 8, 8}}},
+                  result;
+        input.tensor.data = (void *)(uintptr_t)images->bytes;
+        int64_t symbols[1] = {IMAGES};
+        EvalOptions options = {.bounds = true, .symbols = symbols};
+        EvalError error = {0};
+        const char *message = NULL;
+        CHECK(eval_graph(run.module->models.data[0], &input, &options, run.arena, &result, &error,
+                         &message));
+        for (int i = 0; i < IMAGES * 10; i++) {
+            double expected = (double)((const float *)want->bytes)[i];
+            CHECK(result.bound[i] < 1e-3);
+            CHECK_NEAR(tensor_get(&result.tensor, i), expected, result.bound[i] + 1e-6);
+        }
+    }
+    weights_free(data);
+    done();
+}
+
 // ---- parameters ---------------------------------------------------------------------------------
 
 static const Node *find_param(const Graph *graph, const char *name) {
@@ -228,6 +259,7 @@ int main(void) {
     RUN(test_meaning);
     RUN(test_every_op_is_reached);
     RUN(test_examples);
+    RUN(test_digits);
     RUN(test_parameters_are_named_by_scopes);
     RUN(test_dims_become_checks);
     RUN(test_options_narrow_dims);
