@@ -20,7 +20,7 @@ MAY = {
     "emulator": ["emulator", "base"],
     "compiler": ["compiler", "base", "ir", "frontend", "passes", "codegen", "runtime", "autotune", "include"],
     "driver": ["driver", "include"],
-    "examples": ["include"],
+    "examples": ["examples", "include"],
     "bindings": ["bindings", "include"],
     "tests": ["tests", "base", "ir", "frontend", "passes", "codegen", "runtime", "autotune",
               "emulator", "compiler", "include"],
