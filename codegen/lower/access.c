@@ -203,6 +203,69 @@ void lower_load(Lowering *l, const TileInstr *instr, uint32_t index) {
     l->values[instr->result].items[index] = values_from_storage(l, type->dtype, stored);
 }
 
+/* ---- transposed loads: vectors along the first axis, turned round in registers ---- */
+
+enum { TRANSPOSED_LEAST = 4, TRANSPOSED_MOST = 64 };
+
+static const DimSymbol *axis_symbol(Lowering *l, const TileType *type, uint32_t axis) {
+    TileProgram *program = (TileProgram *)(uintptr_t)l->program;
+    return tile_axis_symbol(program, axis, type->extents[axis]);
+}
+
+/* Neighbours along axis 0, apart along axis 1. */
+static bool has_transposed_element(Lowering *l, const Address *address) {
+    const TileType *type = address->access.type;
+    const DimSymbol *across = axis_symbol(l, type, 0), *along = axis_symbol(l, type, 1);
+    const Dim *first, *second, *rest;
+    IrContext *ctx = l->program->ctx;
+    return dim_split_affine(ctx, address->element, across, &first, &rest) &&
+           dim_equals_int(first, 1) && dim_split_affine(ctx, rest, along, &second, &rest) &&
+           !dim_equals_int(second, 0) && !dim_equals_int(second, 1);
+}
+
+bool access_is_transposed(Lowering *l, const TileInstr *load) {
+    if (load->op != TILE_load || !l->model->transpose || load->at) return false;
+    const TileType *type = tile_value_type(l->program, load->result);
+    int64_t rows = 0;
+    if (type->rank != 2 || values_lanes(type) < TRANSPOSED_LEAST || nibble_is(type->dtype))
+        return false;
+    if (!dim_is_const(type->extents[0], &rows) || rows < TRANSPOSED_LEAST || rows > TRANSPOSED_MOST)
+        return false;
+    Address address = address_of(l, load, type);
+    return (rows & (rows - 1)) == 0 && has_transposed_element(l, &address) &&
+           versions_hold(l, load, type);
+}
+
+static V load_column(Lowering *l, const Address *address, int64_t rows, int64_t column) {
+    const TileType *type = address->access.type;
+    IrContext *ctx = l->program->ctx;
+    const DimSymbol *symbols[2] = {axis_symbol(l, type, 0), axis_symbol(l, type, 1)};
+    const Dim *values[2] = {dim_const(ctx, 0), dim_const(ctx, column)};
+    const Dim *element = dim_substitute(ctx, address->element, symbols, values, 2);
+    const Mask none = {0};
+    Place place = {.kind = PLACE_contiguous, .lanes = (uint32_t)rows, .offset = element->constant};
+    place.align = place_alignment(&address->access, element, false);
+    place.base = dims_emit(l, dim_offset(ctx, element, -element->constant));
+    return l->model->load(l, &address->access, &place, &none, NULL);
+}
+
+void lower_transposed(Lowering *l, const TileInstr *load) {
+    const TileType *type = tile_value_type(l->program, load->result);
+    Address address = address_of(l, load, type);
+    uint32_t lanes = type->lanes;
+    int64_t rows = 0, columns = 0;
+    require(dim_is_const(type->extents[0], &rows) && dim_is_const(type->extents[1], &columns));
+    V *vectors = NEW_ARRAY(l->arena, V, lanes), *turned = NEW_ARRAY(l->arena, V, (size_t)rows);
+    for (int64_t group = 0; group < columns / lanes; group++) {
+        for (uint32_t lane = 0; lane < lanes; lane++)
+            vectors[lane] = load_column(l, &address, rows, group * lanes + lane);
+        l->model->transpose(l, vectors, lanes, (uint32_t)rows, turned);
+        for (int64_t row = 0; row < rows; row++)
+            l->values[load->result].items[row * (columns / lanes) + group] =
+                values_from_storage(l, type->dtype, turned[row]);
+    }
+}
+
 /* ---- stores ---- */
 
 static void store_lanes(Lowering *l, const Access *access, const Place *place, const Mask *mask,

@@ -6,16 +6,6 @@
 
 enum { NEAR = 1 << 30, FORM_near = 1 << 20 };
 
-static bool same_guard(const TileGuard *a, const TileGuard *b) {
-    return a->value == b->value && a->lo == b->lo && a->hi == b->hi;
-}
-
-static bool is_assumed(const Lowering *l, const TileGuard *guard) {
-    for (size_t i = 0; i < l->assumed.count; i++)
-        if (same_guard(&l->assumed.data[i], guard)) return true;
-    return false;
-}
-
 static void keep_larger(Lowering *l, V *bound, V value) {
     *bound = *bound ? ll_max(l, *bound, value) : value;
 }
@@ -108,7 +98,8 @@ static void close_interval(Lowering *l, Mask *mask, uint32_t lanes) {
 Mask guards_mask(Lowering *l, const TileInstr *instr, const TileType *type, uint32_t index) {
     Mask mask = {0};
     for (uint32_t i = 0; i < instr->guard_count; i++)
-        if (!is_assumed(l, &instr->guards[i])) add_guard(l, &mask, &instr->guards[i], type, index);
+        if (!versions_assumed(l, &instr->guards[i]))
+            add_guard(l, &mask, &instr->guards[i], type, index);
     close_interval(l, &mask, values_lanes(type));
     return mask;
 }

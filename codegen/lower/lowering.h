@@ -83,6 +83,10 @@ typedef struct LaneModel {
     /* A contiguous register, in storage form, to memory by a store that bypasses the caches; false:
      * there is none for it. */
     bool (*stream)(Lowering *l, const Access *access, const Place *place, V value);
+    /* NULL, or: lane-wise columns as rows. Register i of the results, for all `rows`, takes element
+     * i of each of its `lanes` vectors of `rows` elements. */
+    void (*transpose)(Lowering *l, const V *vectors, uint32_t lanes, uint32_t rows,
+                      V *out_registers);
     /* Before and after a store whose memory other lanes read. */
     void (*order_lanes)(Lowering *l);
     /* Notes the first index error: `bad` by lane, `index` i64 by lane. */
@@ -200,6 +204,9 @@ GuardSet versions_collect_rising(Lowering *l, const TileInstr *loop);
 /* The i1 that all guards of the set hold for all elements of their tiles, with `variable` (may be
  * NULL) advanced by `ahead` where that makes it harder. */
 V versions_condition(Lowering *l, const GuardSet *set, const DimSymbol *variable, int64_t ahead);
+/* Whether a guard is assumed in this scope; whether all guards of an access are known to hold. */
+bool versions_assumed(const Lowering *l, const TileGuard *guard);
+bool versions_hold(Lowering *l, const TileInstr *instr, const TileType *type);
 size_t versions_assume(Lowering *l, const GuardSet *set); /* returns what versions_forget takes */
 void versions_forget(Lowering *l, size_t mark);
 /* Takes the cost of emitting `block` once more from the budget; false when that is spent. */
@@ -221,6 +228,9 @@ void runs_emit(Lowering *l, TileInstr *const *instrs, size_t count);
 
 /* ---- access.c ---- */
 EmitRegister lower_load, lower_store;
+/* A tile whose columns lie in memory as rows: whether a load is one, and the whole of it. */
+bool access_is_transposed(Lowering *l, const TileInstr *load);
+void lower_transposed(Lowering *l, const TileInstr *load);
 /* Before and after a store of which other lanes read: what it stores must be ordered. */
 bool access_needs_order(const Lowering *l, const TileInstr *store);
 /* Whether the memory of two views may overlap. */

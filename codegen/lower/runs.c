@@ -37,10 +37,9 @@ static bool is_ordered_store(const Lowering *l, const TileInstr *instr) {
     return instr->op == TILE_store && access_needs_order(l, instr);
 }
 
-static bool fits_run(const Lowering *l, TileInstr *const *run, size_t count,
-                     const TileInstr *next) {
+static bool fits_run(Lowering *l, TileInstr *const *run, size_t count, const TileInstr *next) {
     if (!emitters[next->op] || registers_of(l, next) != registers_of(l, run[0])) return false;
-    if (is_ordered_store(l, next)) return false;
+    if (is_ordered_store(l, next) || access_is_transposed(l, next)) return false;
     for (size_t i = 0; i < count; i++)
         if (conflicts(l, run[i], next) || takes_whole_result(next, run[i])) return false;
     return true;
@@ -49,6 +48,7 @@ static bool fits_run(const Lowering *l, TileInstr *const *run, size_t count,
 size_t runs_length(Lowering *l, TileInstr *const *instrs, size_t count) {
     if (!emitters[instrs[0]->op]) return 0;
     if (l->model->threads || is_ordered_store(l, instrs[0])) return 1;
+    if (access_is_transposed(l, instrs[0])) return 1;
     size_t length = 1;
     while (length < count && fits_run(l, instrs, length, instrs[length])) length++;
     return length;
@@ -61,6 +61,10 @@ void runs_emit(Lowering *l, TileInstr *const *instrs, size_t count) {
         if (instrs[i]->result_count > 0)
             l->values[instrs[i]->result] =
                 values_new(l, tile_value_type(l->program, instrs[i]->result));
+    if (count == 1 && access_is_transposed(l, instrs[0])) {
+        lower_transposed(l, instrs[0]);
+        return;
+    }
     if (ordered) l->model->order_lanes(l);
     for (uint32_t index = 0; index < registers; index++)
         for (size_t i = 0; i < count; i++) emitters[instrs[i]->op](l, instrs[i], index);

@@ -78,6 +78,31 @@ static bool guard_mentions(const TileGuard *guard, const DimSymbol *symbol) {
            dim_mentions(guard->hi, symbol);
 }
 
+static bool same_guard(const TileGuard *a, const TileGuard *b) {
+    return a->value == b->value && a->lo == b->lo && a->hi == b->hi;
+}
+
+bool versions_assumed(const Lowering *l, const TileGuard *guard) {
+    for (size_t i = 0; i < l->assumed.count; i++)
+        if (same_guard(&l->assumed.data[i], guard)) return true;
+    return false;
+}
+
+static bool holds(Lowering *l, const TileType *type, const TileGuard *guard) {
+    Extremes extremes;
+    bool axes = false;
+    if (versions_assumed(l, guard)) return true;
+    if (mentions_axis(l, type, guard->lo) || mentions_axis(l, type, guard->hi)) return false;
+    return find_extremes(l, type, guard->value, &extremes, &axes) &&
+           lower_side_holds(l, guard, &extremes) && upper_side_holds(l, guard, &extremes);
+}
+
+bool versions_hold(Lowering *l, const TileInstr *instr, const TileType *type) {
+    for (uint32_t i = 0; i < instr->guard_count; i++)
+        if (!holds(l, type, &instr->guards[i])) return false;
+    return true;
+}
+
 /* ---- collecting ---- */
 
 typedef bool GuardFilter(Lowering *l, const TileGuard *guard, const Extremes *extremes,
@@ -91,17 +116,9 @@ typedef struct Collector {
 } Collector;
 
 static bool is_known(const Lowering *l, const GuardSet *set, const TileGuard *guard) {
-    for (size_t i = 0; i < set->items.count; i++) {
-        const TileGuard *item = &set->items.data[i];
-        if (item->value == guard->value && item->lo == guard->lo && item->hi == guard->hi)
-            return true;
-    }
-    for (size_t i = 0; i < l->assumed.count; i++) {
-        const TileGuard *item = &l->assumed.data[i];
-        if (item->value == guard->value && item->lo == guard->lo && item->hi == guard->hi)
-            return true;
-    }
-    return false;
+    for (size_t i = 0; i < set->items.count; i++)
+        if (same_guard(&set->items.data[i], guard)) return true;
+    return versions_assumed(l, guard);
 }
 
 static bool mentions_inner(const Collector *c, const TileGuard *guard) {

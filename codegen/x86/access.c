@@ -99,16 +99,25 @@ static void masked_store(Lowering *l, const Access *access, const Place *place, 
     ll_intrinsic(l, "llvm.masked.store", overload, 2, args, 4);
 }
 
+/* Elements of a row: element `at` is at base + at·stride. */
+typedef struct Row {
+    V base, stride;
+} Row;
+
+static V row_address(Lowering *l, const Access *access, const Row *row, V at) {
+    return ll_gep(l, access->storage, row->base, ll_mul(l, at, row->stride));
+}
+
 /* Copies the elements first..end-1, one after the other. */
-static void copy_span(Lowering *l, const Access *access, V to, V from, V first, V end) {
+static void copy_span(Lowering *l, const Access *access, const Row *to, const Row *from, V first,
+                      V end) {
     LLVMBasicBlockRef before = ll_here(l), body = ll_block(l, "span"),
                       behind = ll_block(l, "after");
     ll_branch(l, ll_compare(l, LLVMIntSLT, first, end), body, behind);
     ll_enter(l, body);
     V at = ll_phi(l, l->i64);
-    V source = ll_gep(l, access->storage, from, at), target = ll_gep(l, access->storage, to, at);
-    V element = LLVMBuildLoad2(l->builder, access->storage, source, "");
-    LLVMBuildStore(l->builder, element, target);
+    V target = row_address(l, access, to, at), source = row_address(l, access, from, at);
+    LLVMBuildStore(l->builder, LLVMBuildLoad2(l->builder, access->storage, source, ""), target);
     V next = ll_add(l, at, ll_i64(l, 1));
     ll_branch(l, ll_compare(l, LLVMIntSLT, next, end), body, behind);
     ll_incoming(at, first, before);
@@ -116,24 +125,40 @@ static void copy_span(Lowering *l, const Access *access, V to, V from, V first, 
     ll_enter(l, behind);
 }
 
-static V span_end(Lowering *l, const Mask *mask) {
-    return mask->uniform ? ll_select(l, mask->uniform, mask->end, ll_i64(l, 0)) : mask->end;
+/* Whether the lanes are in a row and the mask is an interval of them. */
+static bool is_span(const Place *place, const Mask *mask) {
+    bool row = place->kind == PLACE_contiguous || place->kind == PLACE_spread;
+    return row && (mask->lanes ? mask->end != NULL : mask->uniform != NULL);
+}
+
+static V span_first(Lowering *l, const Mask *mask) {
+    return mask->first ? mask->first : ll_i64(l, 0);
+}
+
+static V span_end(Lowering *l, const Place *place, const Mask *mask) {
+    V end = mask->end ? mask->end : ll_i64(l, place->lanes);
+    return mask->uniform ? ll_select(l, mask->uniform, end, ll_i64(l, 0)) : end;
+}
+
+static Row place_row(Lowering *l, const Access *access, const Place *place) {
+    return (Row){.base = access_address(l, access, place->base, place->offset),
+                 .stride = place->kind == PLACE_spread ? place->stride : ll_i64(l, 1)};
 }
 
 static V load_span(Lowering *l, const Access *access, const Place *place, const Mask *mask, V pad) {
-    V spare = x86_spare(l), address = access_address(l, access, place->base, place->offset);
-    LLVMSetAlignment(LLVMBuildStore(l->builder, pad, spare), 64);
-    copy_span(l, access, spare, address, mask->first, span_end(l, mask));
-    V load = LLVMBuildLoad2(l->builder, LLVMTypeOf(pad), spare, "");
+    Row spare = {x86_spare(l), ll_i64(l, 1)}, row = place_row(l, access, place);
+    LLVMSetAlignment(LLVMBuildStore(l->builder, pad, spare.base), 64);
+    copy_span(l, access, &spare, &row, span_first(l, mask), span_end(l, place, mask));
+    V load = LLVMBuildLoad2(l->builder, LLVMTypeOf(pad), spare.base, "");
     LLVMSetAlignment(load, 64);
     return load;
 }
 
 static void store_span(Lowering *l, const Access *access, const Place *place, const Mask *mask,
                        V value) {
-    V spare = x86_spare(l), address = access_address(l, access, place->base, place->offset);
-    LLVMSetAlignment(LLVMBuildStore(l->builder, value, spare), 64);
-    copy_span(l, access, address, spare, mask->first, span_end(l, mask));
+    Row spare = {x86_spare(l), ll_i64(l, 1)}, row = place_row(l, access, place);
+    LLVMSetAlignment(LLVMBuildStore(l->builder, value, spare.base), 64);
+    copy_span(l, access, &row, &spare, span_first(l, mask), span_end(l, place, mask));
 }
 
 /* ---- lane by lane ---- */
@@ -268,7 +293,7 @@ static V load_same(Lowering *l, const Access *access, const Place *place, const 
 static V load_cut(Lowering *l, const Access *access, const Place *place, const Mask *mask, V pad) {
     if (has_masked_access(l, access))
         return masked_load(l, access, place, guards_lanes(l, mask, place->lanes), pad);
-    if (mask->end) return load_span(l, access, place, mask, pad);
+    if (is_span(place, mask)) return load_span(l, access, place, mask, pad);
     return load_lanes(l, access, place, mask, pad);
 }
 
@@ -311,6 +336,7 @@ V x86_load(Lowering *l, const Access *access, const Place *place, const Mask *ma
     if (place->kind == PLACE_contiguous) return load_contiguous(l, access, place, mask, pad);
     if (l->gathers && element_bytes(access) >= 4 && place->kind != PLACE_same)
         return gather(l, access, place, guards_lanes(l, mask, place->lanes), pad);
+    if (is_span(place, mask)) return load_span(l, access, place, mask, pad);
     return load_lanes(l, access, place, mask, pad);
 }
 
@@ -318,7 +344,7 @@ static void store_cut(Lowering *l, const Access *access, const Place *place, con
                       V value) {
     if (has_masked_access(l, access))
         masked_store(l, access, place, guards_lanes(l, mask, place->lanes), value);
-    else if (mask->end)
+    else if (is_span(place, mask))
         store_span(l, access, place, mask, value);
     else
         x86_each_lane(l, access, place, mask, value, store_each);
@@ -354,6 +380,8 @@ void x86_store(Lowering *l, const Access *access, const Place *place, const Mask
         store_if(l, access, place, mask->uniform, value);
     else if (place->kind == PLACE_contiguous)
         store_contiguous(l, access, place, mask, value);
+    else if (is_span(place, mask))
+        store_span(l, access, place, mask, value);
     else
         x86_each_lane(l, access, place, mask, value, store_each);
 }

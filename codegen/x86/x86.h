@@ -11,6 +11,8 @@ void x86_each_lane(Lowering *l, const Access *access, const Place *place, const 
                    EmitLane *emit);
 /* stream.c */
 bool x86_stream(Lowering *l, const Access *access, const Place *place, V value);
+/* transpose.c */
+void x86_transpose(Lowering *l, const V *vectors, uint32_t lanes, uint32_t rows, V *out_registers);
 /* kernel.c */
 void x86_kernel(Lowering *l);
 void x86_report(Lowering *l, V bad, V index, V bound, int64_t site, uint32_t lanes);

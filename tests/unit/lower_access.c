@@ -244,6 +244,34 @@ static void test_scatters(void) {
                                 .cpu_only = t % 3 != 2});
 }
 
+// Blocks whose columns are rows in memory, whole and cut.
+static const char transposed[] =
+    "tile 1\n"
+    "dim N in 1..100 tune 10\n"
+    "dim M in 1..100 tune 10\n"
+    "kernel @transposed(%x: view<global ~T [M, N]>, %y: view<global ~T [N, M]> out) placed {\n"
+    "  work %i, %j in [(N + ~R - 1) // ~R, (M + ~E - 1) // ~E] {\n"
+    "    %0 = load %x[~E*%j + $1, ~R*%i + $0] where 0 <= ~E*%j + $1 < M and 0 <= ~R*%i + $0 < N\n"
+    "      : tile<~T [~R, ~E] lanes=~L>\n"
+    "    store %0, %y[~R*%i + $0, ~E*%j + $1] where 0 <= ~E*%j + $1 < M and 0 <= ~R*%i + $0 < N\n"
+    "  }\n"
+    "}\n";
+
+static void test_transposed(void) {
+    static const RunPlace shapes[][3] = {{{'R', "16"}, {'E', "16"}, {'L', "16"}},
+                                         {{'R', "4"}, {'E', "32"}, {'L', "8"}},
+                                         {{'R', "8"}, {'E', "64"}, {'L', "32"}}};
+    for (int t = 0; t < DTYPES; t = next_dtype(t))
+        if (!is_nibble(t))
+            run_case(&(RunCase){
+                .text = transposed,
+                .places = {{'T', dtypes[t]}, shapes[t % 3][0], shapes[t % 3][1], shapes[t % 3][2]},
+                .dims = {{"N", 1}, {"M", 67}},
+                .sweep_to = 50,
+                .sweep_step = 7,
+                .cpu_only = true});
+}
+
 // Scratch, read back along other axes.
 static const char scratch[] = "tile 1\n"
                               "dim N in 1..40 tune 10\n"
@@ -308,6 +336,7 @@ int main(void) {
     RUN(test_odd_guards);
     RUN(test_gathers);
     RUN(test_scatters);
+    RUN(test_transposed);
     RUN(test_scratch);
     RUN(test_nibbles);
     if (!run_ptxas()) printf("skipped: ptxas is not installed, PTX was emitted only\n");
