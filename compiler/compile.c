@@ -92,7 +92,6 @@ static Module *parse_source(tcc_unit *unit, uint32_t file, Str path) {
     bool from_file = params.size > 0 && !str_starts_with(params, STR("random"));
     bool loaded = !from_file || weights_load(table, unit->diags, (Loc){0}, params) == STATUS_ok;
     Module *module = loaded ? parse_language(unit, file, table) : NULL;
-    if (module != NULL) weights_warn_unused(table, unit->diags, (Loc){.file = file});
     guard_undefer(&defer);
     weights_free(table);
     return module;

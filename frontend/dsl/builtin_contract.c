@@ -1,8 +1,7 @@
 /* Built-ins that sum products or slide windows. */
 #include "frontend/dsl/builtin.h"
 
-/* ---- einsum
- * ------------------------------------------------------------------------------------------ */
+/* ---- einsum ---------------------------------------------------------------------------------- */
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
@@ -79,8 +78,7 @@ Value builtin_einsum(const BuiltinCall *call) {
     return dsl_value_node(dsl_emit(s, call->loc, OP_contract, args, 2, attrs));
 }
 
-/* ---- convolution
- * -------------------------------------------------------------------------------------- */
+/* ---- convolution ----------------------------------------------------------------------------- */
 
 static bool ints_attr(const BuiltinCall *call, uint32_t at, uint32_t count, int64_t absent,
                       Attr *out) {

@@ -95,8 +95,7 @@ Value builtin_arange(const BuiltinCall *call) {
     return count_up(call, arg_type(call, 0, dtype), 0);
 }
 
-/* ---- constants
- * ------------------------------------------------------------------------------------------ */
+/* ---- constants ------------------------------------------------------------------------------- */
 
 typedef struct Literal {
     const BuiltinCall *call;
@@ -181,9 +180,7 @@ Value builtin_tensor(const BuiltinCall *call) {
                                     dsl_emit_origin(s, call->loc)));
 }
 
-/* ---- random
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- random ---------------------------------------------------------------------------------- */
 
 /* Each call draws from a stream of its own, numbered in the order in which the model is built. */
 Value builtin_random_bits(const BuiltinCall *call) {

@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-/* ---- at compile time
- * ----------------------------------------------------------------------------- */
+/* ---- at compile time ------------------------------------------------------------------------- */
 
 /* The functions that a number known at compile time goes through without becoming a tensor. */
 static double (*static_function(Op op))(double) {
@@ -52,8 +51,7 @@ Value builtin_unary(const BuiltinCall *call) {
     return dsl_value_node(dsl_emit(call->s, call->loc, call->op, &x, 1, NULL));
 }
 
-/* ---- on tensors
- * ------------------------------------------------------------------------------------ */
+/* ---- on tensors ------------------------------------------------------------------------------ */
 
 static Value apply(const BuiltinCall *call, uint32_t count) {
     Value values[3];

@@ -58,8 +58,7 @@ Value builtin_reduce_bool(const BuiltinCall *call) {
     return dsl_value_error();
 }
 
-/* ---- mean
- * ------------------------------------------------------------------------------------------ */
+/* ---- mean ------------------------------------------------------------------------------------ */
 
 /* How many elements a mean is taken over, as a scalar of dtype. */
 static NodeId element_count(const BuiltinCall *call, NodeId x, DType dtype, const int64_t *axes,
@@ -107,8 +106,7 @@ Value builtin_mean(const BuiltinCall *call) {
     return dsl_value_node(keep_axes(call, x, quotient, axes, count));
 }
 
-/* ---- one axis
- * -------------------------------------------------------------------------------------- */
+/* ---- one axis -------------------------------------------------------------------------------- */
 
 /* Without an axis the index counts all elements in row-major order. */
 Value builtin_arg_reduce(const BuiltinCall *call) {
@@ -141,8 +139,7 @@ Value builtin_cumulative(const BuiltinCall *call) {
     return dsl_value_node(dsl_emit(call->s, call->loc, call->op, &x, 1, attrs));
 }
 
-/* ---- sorting
- * ---------------------------------------------------------------------------------------- */
+/* ---- sorting --------------------------------------------------------------------------------- */
 
 static Value both_items(const BuiltinCall *call, NodeId tuple) {
     if (tuple == NODE_none) return dsl_value_error();

@@ -1,8 +1,7 @@
 /* Built-ins that move elements. */
 #include "frontend/dsl/builtin.h"
 
-/* ---- reshape
- * --------------------------------------------------------------------------------------- */
+/* ---- reshape --------------------------------------------------------------------------------- */
 
 /* The product of x's dims without those that stand in `dims` too, which need no division. */
 static const Dim *divide_out(IrContext *ctx, const Type *type, const Dim **dims, uint32_t rank,
@@ -63,8 +62,7 @@ Value builtin_reshape(const BuiltinCall *call) {
     return dsl_value_node(dsl_emit_reshape(call->s, call->loc, x, dims, rank));
 }
 
-/* ---- the others
- * --------------------------------------------------------------------------------------- */
+/* ---- the others ------------------------------------------------------------------------------ */
 
 Value builtin_permute(const BuiltinCall *call) {
     NodeId x = builtin_arg_tensor(call, 0);

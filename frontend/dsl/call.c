@@ -5,8 +5,7 @@
 
 static const Ast *argument_expr(const Ast *ast) { return ast->kind == AST_argument ? ast->a : ast; }
 
-/* ---- binding arguments
- * --------------------------------------------------------------------------- */
+/* ---- binding arguments ----------------------------------------------------------------------- */
 
 bool dsl_arguments_eval(Sema *s, const Ast *call, Arguments *out) {
     *out = (Arguments){.call = call, .items = NEW_ARRAY(s->arena, Argument, call->list.count)};
@@ -58,8 +57,7 @@ bool dsl_arguments_all_taken(Sema *s, const Arguments *arguments, Str function, 
     return true;
 }
 
-/* ---- functions of the language
- * ------------------------------------------------------------------- */
+/* ---- functions of the language --------------------------------------------------------------- */
 
 static Loc call_loc(const Arguments *arguments) { return arguments->call->loc; }
 
@@ -202,8 +200,7 @@ static Value call_function(Sema *s, Symbol *symbol, Arguments *arguments) {
     return result;
 }
 
-/* ---- casts, and the choice
- * ------------------------------------------------------------------------- */
+/* ---- casts, and the choice ------------------------------------------------------------------- */
 
 static Value call_dtype(Sema *s, const Ast *call, DType dtype, const Arguments *arguments) {
     if (arguments->count != 1 || !arguments->positional) {

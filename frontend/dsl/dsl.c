@@ -8,8 +8,7 @@
 extern const EmbeddedFile frontend_library_files[];
 extern const size_t frontend_library_count;
 
-/* ---- dims
- * ------------------------------------------------------------------------------------------- */
+/* ---- dims ------------------------------------------------------------------------------------ */
 
 typedef struct Range {
     int64_t lo, hi, tune;
@@ -81,8 +80,7 @@ static void declare_dims(Sema *s) {
     }
 }
 
-/* ---- library and weights
- * ------------------------------------------------------------------------------ */
+/* ---- library and weights --------------------------------------------------------------------- */
 
 static void declare_library(Sema *s) {
     for (size_t i = 0; i < frontend_library_count; i++) {
@@ -104,18 +102,18 @@ static void load_weights(Sema *s) {
     }
 }
 
-/* Tensors that no model has used, once all models are built. */
+/* Tensors that no model has used, once all models are built: one warning, at the first statement that
+ * loads some. */
 static void warn_unused(Sema *s) {
     if (!s->options->weights || s->options->entry.size) return;
-    for (const Ast *item = s->file->items.first; item; item = item->next) {
-        if (item->kind != AST_weights) continue;
-        weights_warn_unused(s->options->weights, s->diags, item->loc);
-        return;
+    Loc loc = {s->file->file, 0, 0, 1};
+    for (const Ast *item = s->file->items.first; item && !loc.line; item = item->next) {
+        if (item->kind == AST_weights) loc = item->loc;
     }
+    weights_warn_unused(s->options->weights, s->diags, loc);
 }
 
-/* ---- models
- * --------------------------------------------------------------------------------------------- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 static bool is_wanted(const Sema *s, const Ast *item) {
     Str entry = s->options->entry;

@@ -92,8 +92,7 @@ NodeId dsl_emit_dim(Sema *s, Loc loc, const Dim *dim) {
     return dsl_emit(s, loc, OP_dim, NULL, 0, &value);
 }
 
-/* ---- conversion and movement
- * ---------------------------------------------------------------------- */
+/* ---- conversion and movement ----------------------------------------------------------------- */
 
 NodeId dsl_emit_cast(Sema *s, Loc loc, NodeId x, DType to) {
     if (x == NODE_none || sema_type(s, x)->dtype == to) return x;

@@ -129,7 +129,7 @@ int dsl_eval_condition(Sema *s, const Ast *ast) {
     }
 }
 
-/* ---- strings -------------------------------------------------------------------------------- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 static bool put_interpolated(Sema *s, Loc loc, Buf *buf, Str name) {
     Ast ast = {.kind = AST_name, .loc = loc, .text = name};

@@ -4,8 +4,7 @@
 #include "base/guard.h"
 #include "ir/verify.h"
 
-/* ---- dims
- * ---------------------------------------------------------------------------------------- */
+/* ---- dims ------------------------------------------------------------------------------------ */
 
 static const DimSymbol *plain_symbol(const Dim *dim) {
     bool plain = dim->constant == 0 && dim->term_count == 1 && dim->terms[0].coefficient == 1 &&
@@ -48,8 +47,7 @@ static void find_free_dims(Sema *s, const Ast *model, const Type *const *types) 
     }
 }
 
-/* ---- inputs
- * -------------------------------------------------------------------------------------- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 static const Type *declared_type(Sema *s, const Ast *parameter) {
     if (!parameter->a) {
@@ -85,8 +83,7 @@ static void add_inputs(Sema *s, const Ast *model) {
     }
 }
 
-/* ---- outputs
- * -------------------------------------------------------------------------------------- */
+/* ---- outputs --------------------------------------------------------------------------------- */
 
 /* Where the output got its value: the last assignment to it. */
 static Loc assigned_at(const Sema *s, const Ast *output) {
@@ -116,8 +113,7 @@ static void add_outputs(Sema *s, const Ast *model, const Type *const *types) {
     if (!model->more.first) sema_error(s, model->loc, MSG_NO_OUTPUTS, STR_ARG(model->text));
 }
 
-/* ---- the whole
- * -------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void begin_model(Sema *s, const Ast *model) {
     const Map empty = {.arena = s->arena};

@@ -80,8 +80,7 @@ NodeId dsl_convert_to_type(Sema *s, Loc loc, const Value *value, const Type *typ
     return dsl_emit_broadcast(s, loc, node, type->dims, type->rank);
 }
 
-/* ---- values of parameters
- * ------------------------------------------------------------------------ */
+/* ---- values of parameters -------------------------------------------------------------------- */
 
 typedef struct Param {
     NodeId node;
@@ -167,8 +166,7 @@ static bool find_value(Sema *s, const Ast *ast, Str name, const Type *type,
     return *out_value != NULL;
 }
 
-/* ---- declarations
- * ---------------------------------------------------------------------------------- */
+/* ---- declarations ---------------------------------------------------------------------------- */
 
 /* A parameter's type: dims are constants. */
 static const Type *param_type(Sema *s, const Ast *ast) {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* ---- syntax errors ------------------------------------------------------------------------- */
+/* ---- syntax errors --------------------------------------------------------------------------- */
 
 /* Names of tokens that can begin an expression; with all of them the message says "an expression".
  */
@@ -124,7 +124,7 @@ void parse_report_syntax(Parse *parse, const char *const *expected, int count) {
         diag_note(parse->diags, loc, MSG_NOTE_KEYWORD, STR_ARG(token->text));
 }
 
-/* ---- annotations --------------------------------------------------------------------------- */
+/* ---- annotations ----------------------------------------------------------------------------- */
 
 void parse_check_annotation(Parse *parse, Loc loc, Str name, AstList arguments) {
     static const struct {
@@ -141,7 +141,7 @@ void parse_check_annotation(Parse *parse, Loc loc, Str name, AstList arguments) 
     diag_error(parse->diags, loc, MSG_UNKNOWN_ANNOTATION, STR_ARG(name));
 }
 
-/* ---- the whole ----------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static Str without_mark(Str text) {
     return str_starts_with(text, STR("\xEF\xBB\xBF")) ? (Str){text.data + 3, text.size - 3} : text;

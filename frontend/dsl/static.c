@@ -137,8 +137,7 @@ Value dsl_static_compare_dims(Sema *s, AstOp op, const Dim *a, const Dim *b) {
     return (Value){.kind = VALUE_relation, .relation = {op, a, b}};
 }
 
-/* ---- dims
- * ----------------------------------------------------------------------------------------- */
+/* ---- dims ------------------------------------------------------------------------------------ */
 
 static Value dim_binary(Sema *s, const Ast *ast, const Dim *a, const Dim *b) {
     const Dim *result = NULL;
@@ -162,8 +161,7 @@ static Value dim_binary(Sema *s, const Ast *ast, const Dim *a, const Dim *b) {
     return dsl_value_error();
 }
 
-/* ---- the choice
- * ----------------------------------------------------------------------------------- */
+/* ---- the choice ------------------------------------------------------------------------------ */
 
 static Value concat_lists(Sema *s, Loc loc, const ValueList *a, const ValueList *b) {
     Value *items = NEW_ARRAY(s->arena, Value, a->count + b->count);

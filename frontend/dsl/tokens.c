@@ -30,7 +30,7 @@ bool dsl_text_is_clean(Parse *parse) {
     return true;
 }
 
-/* ---- brackets ------------------------------------------------------------------------------ */
+/* ---- brackets -------------------------------------------------------------------------------- */
 
 typedef VEC(size_t) Stack; /* of the tokens of open brackets */
 
