@@ -237,7 +237,7 @@ Work cost_of_group(const Fuser *f, const Group *group) {
         work.flops = add(work.flops, scale(group->evaluations.data[i], cost_flops(f, id)));
         if (group_stores(f, group, id)) work.stored = add(work.stored, amount_bytes(f, id));
         for (uint32_t k = 0; k < node->arg_count; k++)
-            if (!group_has(f, group, node->args[k]))
+            if (!group_has(group, node->args[k]))
                 add_moved(f, &work.sources, node->args[k], MAX_MOVES);
     }
     return work;
@@ -320,11 +320,6 @@ Amount cost_uses(const Fuser *f, NodeId id, const Group *group) {
     return sum;
 }
 
-static void note_times(Refusal *r, const Amount *inside, const Amount *outside) {
-    r->numbers[r->number_count++] = (RemarkNumber){"fused ns", inside->at[1]};
-    r->numbers[r->number_count++] = (RemarkNumber){"apart ns", outside->at[1]};
-}
-
 bool cost_prefers_absorbed(const Fuser *f, NodeId id, Group *const *groups, size_t count,
                            Refusal *out_refusal) {
     Cone cone = {.whole = true};
@@ -332,7 +327,7 @@ bool cost_prefers_absorbed(const Fuser *f, NodeId id, Group *const *groups, size
     if (count > 1 && (!cone.whole || cone.flops > FUSE_DEAR_FLOPS)) {
         *out_refusal = refusal("dear-to-repeat", "several kernels need it, and computing it again "
                                                  "in each is dearer than storing it");
-        out_refusal->numbers[out_refusal->number_count++] = (RemarkNumber){"flops", cone.flops};
+        refusal_note(out_refusal, "flops", cone.flops);
         return false;
     }
     Work own = {.sources = cone.sources, .stored = amount_bytes(f, id)};
@@ -343,6 +338,7 @@ bool cost_prefers_absorbed(const Fuser *f, NodeId id, Group *const *groups, size
     for (int p = 0; p < FUSE_POINTS; p++) ratio += inside.at[p] / outside.at[p];
     if (ratio < FUSE_POINTS) return true;
     *out_refusal = refusal("slower", "fused, the kernels would take longer");
-    note_times(out_refusal, &inside, &outside);
+    refusal_note(out_refusal, "fused ns", inside.at[1]);
+    refusal_note(out_refusal, "apart ns", outside.at[1]);
     return false;
 }

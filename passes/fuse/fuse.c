@@ -68,10 +68,6 @@ typedef struct Writer {
     bool *written; /* by group */
 } Writer;
 
-static const char *root_name(const Fuser *f, const Group *group) {
-    return op_info(graph_node(f->graph, group->newest)->op)->name;
-}
-
 static NodeId kernel_result(Writer *w, NodeId kernel, const Graph *region, uint32_t index) {
     const Type *type = graph_type(w->to, kernel);
     if (region->outputs.count == 1) return kernel;
@@ -109,8 +105,7 @@ static void write_group(Writer *w, const Group *group) {
         report(w, root);
         return;
     }
-    Str name = str_format(f->arena, "%s_%s_%u", skeleton, root_name(f, group), group->newest);
-    write_kernel(w, &region, stored, skeleton, name, root->origin);
+    write_kernel(w, &region, stored, skeleton, fuse_kernel_name(f, group), root->origin);
 }
 
 /* Groups after those that they read, depth first without recursion. */
@@ -126,7 +121,7 @@ static const Group *next_needed(const Writer *w, Visit *v) {
         while (v->arg < node->arg_count) {
             const GroupList *in = &w->f->in[node->args[v->arg++]];
             if (in->count == 0 || w->written[in->data[0]->id]) continue;
-            if (!group_has(w->f, v->group, node->args[v->arg - 1])) return in->data[0];
+            if (!group_has(v->group, node->args[v->arg - 1])) return in->data[0];
         }
     }
     return NULL;
@@ -155,7 +150,8 @@ static void write_leaves(Writer *w) {
     for (size_t i = 0; i < from->inputs.count; i++)
         w->map[from->inputs.data[i]] = graph_copy_node(w->to, from, from->inputs.data[i], NULL);
     for (NodeId id = 0; id < from->nodes.count; id++) {
-        bool memory = w->f->live[id] && !fuser_is_op(w->f, id) && !kernel_holds_leaf(from, id);
+        bool leaf = w->f->live[id] && op_info(graph_node(from, id)->op)->class == CLASS_LEAF;
+        bool memory = leaf && !kernel_holds_leaf(from, id);
         if (memory && w->map[id] == NODE_none) w->map[id] = graph_copy_node(w->to, from, id, NULL);
     }
 }
@@ -163,7 +159,7 @@ static void write_leaves(Writer *w) {
 /* A leaf that is a result of the model is copied by a kernel. */
 static NodeId write_copy(Writer *w, NodeId leaf) {
     Arena *arena = w->f->arena;
-    Region region = region_cut(w->f->graph, NULL, 0, &leaf, 1, arena);
+    Region region = region_cut(w->f->graph, NULL, NULL, 0, &leaf, 1, arena);
     NodeId before = w->map[leaf];
     write_kernel(w, &region, &leaf, "elementwise", str_format(arena, "copy_%u", leaf),
                  graph_node(w->f->graph, leaf)->origin);
@@ -187,12 +183,14 @@ Graph *pass_fuse(PassContext *ctx, Arena *arena, const Graph *graph) {
     Fuser f;
     fuser_init(&f, ctx, graph);
     search(&f);
+    fuse_merge(&f);
+    fuse_remark_edges(&f);
     Writer w = {.f = &f, .to = graph_new(graph->ctx, arena, *graph->name)};
     w.map = NEW_ARRAY(f.arena, NodeId, graph->nodes.count);
     w.written = NEW_ARRAY(f.arena, bool, f.groups.count);
     write_leaves(&w);
     for (size_t i = 0; i < f.groups.count; i++)
-        if (!w.written[i]) write_needed(&w, f.groups.data[i]);
+        if (!w.written[i] && !f.groups.data[i]->gone) write_needed(&w, f.groups.data[i]);
     write_outputs(&w);
     return w.to;
 }

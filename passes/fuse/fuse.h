@@ -27,11 +27,14 @@ typedef struct Amount {
 typedef struct Group {
     uint32_t id;
     uint32_t seen; /* the last search that came by */
+    bool gone;     /* another group took its place */
     bool seeded;   /* grown around an op that accumulates: its nodes are fixed */
     NodeId root;   /* what it was begun with */
     NodeId oldest, newest;
     uint32_t seed_count; /* how many nodes it was grown to; those after them were absorbed */
     VEC(NodeId) nodes;   /* in the order in which they joined */
+    NodeId *table;       /* the same by hash, NODE_none where free */
+    uint32_t table_size; /* a power of 2, at least twice as many */
     VEC(Amount) evaluations;
     VEC(bool) prologue; /* whether a contraction, convolution or window reads it */
 } Group;
@@ -78,6 +81,8 @@ typedef struct Fuser {
     const Graph *graph;
     Arena *arena;
     bool *live, *is_output;
+    bool *is_constant; /* movement of what regions hold themselves: it stands in every region that
+                          uses it, and belongs to no group */
     uint32_t
         *user_start; /* users of node n are users[user_start[n]] … users[user_start[n + 1] - 1] */
     NodeId *users;
@@ -88,6 +93,7 @@ typedef struct Fuser {
     Map verdicts; /* by hash: lists */
     VEC(Ban) bans;
     uint32_t search, *seen; /* the number of the last search; by node, the last that came by */
+    Map reasons;            /* refusals by the ids of two groups */
     uint32_t oracle_calls;
 } Fuser;
 
@@ -95,7 +101,7 @@ typedef struct Fuser {
  */
 
 void fuser_init(Fuser *f, PassContext *ctx, const Graph *graph);
-/* Whether the node is computed by some kernel (not a leaf, not dead). */
+/* Whether the node belongs to groups (is not a leaf, not dead, not constant). */
 bool fuser_is_op(const Fuser *f, NodeId id);
 OpClass fuser_class(const Fuser *f, NodeId id);
 /* An op that computes each element by itself, or moves it. */
@@ -108,9 +114,13 @@ bool fuser_is_heavy(const Fuser *f, NodeId id);
 
 Group *group_add(Fuser *f, NodeId root);
 void group_join(Fuser *f, Group *group, NodeId id);
-bool group_has(const Fuser *f, const Group *group, NodeId id);
+/* Takes the last node back, which is in no other group. */
+void group_drop_last(Fuser *f, Group *group);
+bool group_has(const Group *group, NodeId id);
 /* Whether the group must store its node. */
 bool group_stores(const Fuser *f, const Group *group, NodeId id);
+/* Whether it is built around reductions. */
+bool group_is_row(const Fuser *f, const Group *group);
 /* The name of the skeleton for the group's first `count` nodes; NULL with the rule that they break.
  */
 const char *group_skeleton(const Fuser *f, const Group *group, size_t count, Refusal *out_refusal);
@@ -129,8 +139,18 @@ bool group_has_cycle(Fuser *f, const Group *group);
 void fuse_seed(Fuser *f);
 /* absorb.c: each other node joins the groups that use it, or begins one. */
 void fuse_absorb(Fuser *f);
-/* reasons.c */
+/* merge.c: groups with several results; the reasons for all that stays apart. */
+void fuse_merge(Fuser *f);
+
+/* ---- reasons.c --------------------------------------------------------------------------------
+ */
+
 Refusal refusal(const char *rule, const char *text);
+void refusal_note(Refusal *refused, const char *name, double value);
+void fuse_keep_reason(Fuser *f, const Group *from, const Group *to, const Refusal *why);
+/* The name that the group's kernel gets; a C identifier, unique in the graph. */
+Str fuse_kernel_name(const Fuser *f, const Group *group);
+/* A remark for each edge between kernels. */
 void fuse_remark_edges(Fuser *f);
 
 #endif

@@ -1,9 +1,10 @@
 /* What the fuser knows of its graph: what is live, who uses what, the settings of the dims. */
 #include "passes/fuse/fuse.h"
-#include "passes/rewrite.h"
+#include "passes/kernel.h"
 
 bool fuser_is_op(const Fuser *f, NodeId id) {
-    return f->live[id] && op_info(graph_node(f->graph, id)->op)->class != CLASS_LEAF;
+    bool leaf = op_info(graph_node(f->graph, id)->op)->class == CLASS_LEAF;
+    return f->live[id] && !leaf && !f->is_constant[id];
 }
 
 OpClass fuser_class(const Fuser *f, NodeId id) {
@@ -66,6 +67,23 @@ static void find_settings(Fuser *f) {
     }
 }
 
+/* Movement of one-element constants, iota and dim: cheaper than a look at where else it is. */
+static void find_constants(Fuser *f) {
+    const Graph *g = f->graph;
+    f->is_constant = NEW_ARRAY(f->arena, bool, g->nodes.count);
+    uint8_t *depth = NEW_ARRAY(f->arena, uint8_t, g->nodes.count);
+    for (NodeId id = 0; id < g->nodes.count; id++) {
+        const Node *node = graph_node(g, id);
+        bool moves = (op_info(node->op)->flags & FLAG_movement) != 0 && node->arg_count == 1;
+        if (!f->live[id] || f->is_output[id] || !moves) continue;
+        NodeId arg = node->args[0];
+        bool constant = f->is_constant[arg] || kernel_holds_leaf(g, arg);
+        if (!constant || depth[arg] == REGION_MAX_INLINED) continue;
+        f->is_constant[id] = true;
+        depth[id] = (uint8_t)(depth[arg] + 1);
+    }
+}
+
 void fuser_init(Fuser *f, PassContext *ctx, const Graph *graph) {
     *f = (Fuser){.ctx = ctx, .graph = graph, .arena = ctx->scratch};
     f->axes = (Axes){.ctx = ctx->ir, .arena = f->arena};
@@ -74,8 +92,9 @@ void fuser_init(Fuser *f, PassContext *ctx, const Graph *graph) {
     for (size_t i = 0; i < graph->outputs.count; i++)
         f->is_output[graph->outputs.data[i].node] = true;
     f->in = NEW_ARRAY(f->arena, GroupList, graph->nodes.count);
+    find_constants(f);
     f->seen = NEW_ARRAY(f->arena, uint32_t, graph->nodes.count);
-    f->verdicts.arena = f->arena;
+    f->verdicts.arena = f->reasons.arena = f->arena;
     find_users(f);
     find_settings(f);
 }

@@ -19,21 +19,45 @@ Group *group_add(Fuser *f, NodeId root) {
     return group;
 }
 
+static NodeId *find_place(const Group *group, NodeId id) {
+    uint32_t at = (uint32_t)hash_word(0, id);
+    for (;; at++) {
+        NodeId *place = &group->table[at & (group->table_size - 1)];
+        if (*place == id || *place == NODE_none) return place;
+    }
+}
+
+static void fill_table(Fuser *f, Group *group, uint32_t size) {
+    group->table = NEW_ARRAY(f->arena, NodeId, size);
+    group->table_size = size;
+    for (uint32_t i = 0; i < size; i++) group->table[i] = NODE_none;
+    for (size_t i = 0; i < group->nodes.count; i++)
+        *find_place(group, group->nodes.data[i]) = group->nodes.data[i];
+}
+
 void group_join(Fuser *f, Group *group, NodeId id) {
     vec_push(f->arena, &group->nodes, id);
-    if (id < group->oldest) group->oldest = id;
-    if (id > group->newest) group->newest = id;
     vec_push(f->arena, &group->evaluations, cost_steps(f, id));
     vec_push(f->arena, &group->prologue, false);
     vec_push(f->arena, &f->in[id], group);
+    if (id < group->oldest) group->oldest = id;
+    if (id > group->newest) group->newest = id;
+    if (2 * group->nodes.count > group->table_size)
+        fill_table(f, group, group->table_size ? 2 * group->table_size : 16);
+    *find_place(group, id) = id;
 }
 
-bool group_has(const Fuser *f, const Group *group, NodeId id) {
-    const GroupList *in = &f->in[id];
-    for (size_t i = 0; i < in->count; i++)
-        if (in->data[i] == group) return true;
-    return false;
+void group_drop_last(Fuser *f, Group *group) {
+    NodeId id = group->nodes.data[--group->nodes.count];
+    group->evaluations.count = group->prologue.count = group->nodes.count;
+    f->in[id].count = 0;
+    fill_table(f, group, group->table_size);
+    group->newest = 0;
+    for (size_t i = 0; i < group->nodes.count; i++)
+        if (group->nodes.data[i] > group->newest) group->newest = group->nodes.data[i];
 }
+
+bool group_has(const Group *group, NodeId id) { return *find_place(group, id) == id; }
 
 /* Whether some group that uses the node does not compute it for itself. */
 static bool is_needed(const Fuser *f, NodeId id) {
@@ -41,7 +65,7 @@ static bool is_needed(const Fuser *f, NodeId id) {
         const GroupList *in = &f->in[f->users[u]];
         if (in->count == 0) return true;
         for (size_t i = 0; i < in->count; i++)
-            if (!group_has(f, in->data[i], id)) return true;
+            if (!group_has(in->data[i], id)) return true;
     }
     return f->is_output[id];
 }
@@ -62,6 +86,12 @@ static const char *merge_skeletons(const char *a, const char *b, Refusal *out_re
     *out_refusal = refusal("two-walks", "the ops accumulate in different ways, which one kernel "
                                         "cannot do at once");
     return NULL;
+}
+
+bool group_is_row(const Fuser *f, const Group *group) {
+    for (size_t i = 0; i < group->nodes.count; i++)
+        if (reduction_is(f, group->nodes.data[i])) return true;
+    return false;
 }
 
 const char *group_skeleton(const Fuser *f, const Group *group, size_t count, Refusal *out_refusal) {
@@ -99,7 +129,7 @@ static int compare_ids(const void *a, const void *b) {
  * the mark of the last search. */
 static bool is_used_later(const Fuser *f, const Group *group, NodeId id) {
     for (uint32_t u = f->user_start[id]; u < f->user_start[id + 1]; u++)
-        if (f->seen[f->users[u]] != f->search && group_has(f, group, f->users[u])) return true;
+        if (f->seen[f->users[u]] != f->search && group_has(group, f->users[u])) return true;
     return false;
 }
 
@@ -115,7 +145,7 @@ Region group_region(Fuser *f, const Group *group, size_t count, NodeId *out_stor
         if (group_stores(f, group, nodes[i]) || (!tuple && is_used_later(f, group, nodes[i])))
             stored[outputs++] = nodes[i];
     }
-    return region_cut(f->graph, nodes, (uint32_t)count, stored, outputs, f->arena);
+    return region_cut(f->graph, f->is_constant, nodes, (uint32_t)count, stored, outputs, f->arena);
 }
 
 /* ---- cycles -----------------------------------------------------------------------------------
@@ -151,7 +181,7 @@ bool group_has_cycle(Fuser *f, const Group *group) {
     for (size_t i = 0; i < group->nodes.count; i++) {
         const Node *node = graph_node(f->graph, group->nodes.data[i]);
         for (uint32_t k = 0; k < node->arg_count; k++)
-            if (!group_has(f, group, node->args[k])) look_at(&s, node->args[k]);
+            if (!group_has(group, node->args[k])) look_at(&s, node->args[k]);
     }
     while (s.pending.count > 0 && group->seen != f->search) {
         NodeId id = s.pending.data[--s.pending.count];

@@ -9,6 +9,7 @@ typedef struct Entry {
 
 typedef struct Cut {
     const Graph *from;
+    const bool *inlined;
     const NodeId *nodes;
     uint32_t count;
     Region region;
@@ -64,7 +65,8 @@ static int position(const NodeId *nodes, uint32_t count, NodeId id) {
  * computations give equal regions however their nodes are numbered. Depth is at most the number of
  * listed nodes. */
 static NodeId add(Cut *c, NodeId id) {
-    if (position(c->nodes, c->count, id) < 0) return add_outside(c, id);
+    bool inside = position(c->nodes, c->count, id) >= 0 || (c->inlined && c->inlined[id]);
+    if (!inside) return add_outside(c, id);
     Entry *entry = find(c, id);
     if (entry->to != NODE_none) return entry->to;
     const Node *node = graph_node(c->from, id);
@@ -77,12 +79,12 @@ static NodeId add(Cut *c, NodeId id) {
     return to;
 }
 
-Region region_cut(const Graph *from, const NodeId *nodes, uint32_t count, const NodeId *outputs,
-                  uint32_t output_count, Arena *arena) {
-    Cut c = {.from = from, .nodes = nodes, .count = count};
+Region region_cut(const Graph *from, const bool *inlined, const NodeId *nodes, uint32_t count,
+                  const NodeId *outputs, uint32_t output_count, Arena *arena) {
+    Cut c = {.from = from, .inlined = inlined, .nodes = nodes, .count = count};
     size_t most = count + output_count;
     for (uint32_t i = 0; i < count; i++) most += graph_node(from, nodes[i])->arg_count;
-    init(&c, most, arena);
+    init(&c, most * (1 + REGION_MAX_INLINED), arena);
     c.region.graph = graph_new(from->ctx, arena, STR(""));
     c.region.args = NEW_ARRAY(arena, NodeId, most);
     for (uint32_t i = 0; i < output_count; i++)

@@ -8,14 +8,18 @@
 
 #include "ir/graph.h"
 
+enum { REGION_MAX_INLINED = 4 }; /* marked nodes in a row, behind one operand */
+
 typedef struct Region {
     Graph *graph;
     NodeId *args; /* by input of `graph`: the node of the graph it was cut from */
 } Region;
 
-/* Cuts `nodes` (increasing ids; leaves need not be listed) out of `from`. `outputs` are among them,
- * or leaves; what leads to none of them is left out. All lies in `arena`. */
-Region region_cut(const Graph *from, const NodeId *nodes, uint32_t count, const NodeId *outputs,
-                  uint32_t output_count, Arena *arena);
+/* Cuts `nodes` (increasing ids; leaves need not be listed) out of `from`. Nodes with the mark
+ * `inlined` (NULL: none) stand in every region that uses them, though they are not listed.
+ * `outputs` are among them, or leaves; what leads to none of them is left out. All lies in `arena`.
+ */
+Region region_cut(const Graph *from, const bool *inlined, const NodeId *nodes, uint32_t count,
+                  const NodeId *outputs, uint32_t output_count, Arena *arena);
 
 #endif

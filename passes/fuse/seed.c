@@ -285,14 +285,6 @@ static void describe(Growth *g, NodeId seed) {
     g->domain = type_elements(ir, g->class.type);
 }
 
-/* Takes the last node back. */
-static void drop_last(Fuser *f, Group *group) {
-    NodeId id = group->nodes.data[--group->nodes.count];
-    group->evaluations.count = group->prologue.count = group->nodes.count;
-    f->in[id].count = 0;
-    group->newest = group->nodes.data[group->nodes.count - 1];
-}
-
 static void add_seed(Growth *g, NodeId seed) {
     Fuser *f = g->f;
     describe(g, seed);
@@ -302,7 +294,7 @@ static void add_seed(Growth *g, NodeId seed) {
     for (size_t i = 1; i < count; i++) group_join(f, group, g->nodes.data[i]);
     group->seeded = true;
     group->root = seed;
-    while (group->nodes.count > 1 && group_has_cycle(f, group)) drop_last(f, group);
+    while (group->nodes.count > 1 && group_has_cycle(f, group)) group_drop_last(f, group);
     group->seed_count = (uint32_t)group->nodes.count;
 }
 
