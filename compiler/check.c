@@ -114,7 +114,15 @@ static tcc_status bind_dims(Checker *c) {
             const Dim *d = type->dims[a];
             bool lone = d->term_count == 1 && d->constant == 0 && d->terms[0].coefficient == 1 &&
                         d->terms[0].atom_count == 1 && d->terms[0].atoms[0]->kind == ATOM_symbol;
-            if (lone) c->symbols[d->terms[0].atoms[0]->symbol->id] = c->inputs[i].dims[a];
+            if (!lone) continue;
+            const DimSymbol *symbol = d->terms[0].atoms[0]->symbol;
+            int64_t size = c->inputs[i].dims[a];
+            if (size < symbol->lo || size > symbol->hi)
+                return compiler_fail(c->unit->compiler, TCC_INVALID,
+                                     "input %zu: dim %.*s is %lld, not in %lld..%lld", i,
+                                     STR_ARG(symbol->name), (long long)size, (long long)symbol->lo,
+                                     (long long)symbol->hi);
+            c->symbols[symbol->id] = size;
         }
     }
     for (size_t i = 0; i < program_of(c)->dims.count; i++)

@@ -26,7 +26,22 @@ static bool wants_object(const Options *options) {
     return options_has(options, OPTION_object) || (kind && strcmp(kind, "obj") == 0);
 }
 
+static bool is_kind(const char *word) {
+    static const char *const kinds[] = {"ir",  "program", "tile", "tile-free", "llvm",
+                                        "ptx", "asm",     "dot",  "header",    "obj"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(word, kinds[i]) == 0) return true;
+    return false;
+}
+
 static Exit check_kinds(const Options *options) {
+    const char *kind = options_last(options, OPTION_emit);
+    if (kind && !is_kind(kind)) {
+        report_error("--emit takes ir, program, tile, tile-free, llvm, ptx, asm, obj, dot or "
+                     "header, not '%s'",
+                     kind);
+        return EXIT_usage;
+    }
     int kinds = options_has(options, OPTION_emit) + options_has(options, OPTION_assembly) +
                 options_has(options, OPTION_object);
     if (kinds <= 1) return EXIT_fine;
@@ -41,7 +56,7 @@ static char *default_output(const char *model, const char *suffix) {
     const char *dot = strrchr(name, '.');
     size_t size = dot && dot != name ? (size_t)(dot - name) : strlen(name);
     if (strcmp(model, "-") == 0 || size == 0) {
-        report_error("-o FILE must name the output of this model");
+        report_error("the output needs a name: give -o FILE");
         return NULL;
     }
     char *output = malloc(size + strlen(suffix) + 1);
@@ -58,14 +73,15 @@ static char *default_output(const char *model, const char *suffix) {
 static Exit write_text(Compilation *c, const char *kind, const char *path) {
     const char *text;
     size_t size;
-    Exit result = compilation_result(c, tcc_unit_text(c->unit, kind, &text, &size));
+    Exit result = compilation_options_result(c, tcc_unit_text(c->unit, kind, &text, &size));
     return result == EXIT_fine ? report_text(path, text, size) : result;
 }
 
 static Exit write_code(Compilation *c, const Options *options, const char *path) {
     if (strcmp(path, "-") == 0) path = "/dev/stdout";
-    if (wants_object(options)) return compilation_result(c, tcc_unit_write_object(c->unit, path));
-    return compilation_result(c, tcc_unit_write(c->unit, path));
+    tcc_status status = wants_object(options) ? tcc_unit_write_object(c->unit, path)
+                                              : tcc_unit_write(c->unit, path);
+    return compilation_options_result(c, status);
 }
 
 static Exit compile(Compilation *c, const Options *options, const char *path) {

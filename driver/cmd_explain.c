@@ -11,7 +11,7 @@ static Exit explain(Compilation *c, const Options *options) {
     Exit result = compilation_run(c, options);
     if (result != EXIT_fine) return result;
     tcc_status status = tcc_unit_explain(c->unit, options_last(options, OPTION_show), &text, &size);
-    result = compilation_result(c, status);
+    result = compilation_options_result(c, status);
     return result == EXIT_fine ? report_text(NULL, text, size) : result;
 }
 

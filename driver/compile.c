@@ -77,6 +77,13 @@ Exit compilation_result(Compilation *compilation, tcc_status status) {
     return result;
 }
 
+Exit compilation_options_result(Compilation *compilation, tcc_status status) {
+    const char *id = compilation->last_error;
+    bool usage = status == TCC_INVALID && (!id[0] || strcmp(id, "pipeline") == 0);
+    Exit result = compilation_result(compilation, status);
+    return usage ? EXIT_usage : result;
+}
+
 /* ---- compiling
  * ---------------------------------------------------------------------------------------- */
 
@@ -126,7 +133,7 @@ Exit compilation_run(Compilation *compilation, const Options *options) {
     if (!path) return EXIT_usage;
     if (strcmp(path, "-") == 0) return compile_stdin(compilation);
     tcc_status status = tcc_compile_file(compilation->compiler, path, &compilation->unit);
-    return compilation_result(compilation, status);
+    return compilation_options_result(compilation, status);
 }
 
 /* ---- telling

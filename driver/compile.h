@@ -23,6 +23,8 @@ Exit compilation_run(Compilation *compilation, const Options *options);
 
 /* What a call on the compiler came to: says the message of a failure that no diagnostic told. */
 Exit compilation_result(Compilation *compilation, tcc_status status);
+/* The same for compiling and showing: what no diagnostic tells there is wrong with the options. */
+Exit compilation_options_result(Compilation *compilation, tcc_status status);
 
 /* What -v and -ftime-report print of a unit, on stderr. */
 void compilation_tell(Compilation *compilation, const Options *options);

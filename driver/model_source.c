@@ -71,7 +71,7 @@ static Exit open_unit(ModelSource *s, const Options *options, const tcc_open_opt
     Exit result = compilation_run(&s->compilation, options);
     if (result != EXIT_fine) return result;
     tcc_status status = tcc_unit_open(s->compilation.unit, open, &s->api, &s->model);
-    result = compilation_result(&s->compilation, status);
+    result = compilation_options_result(&s->compilation, status);
     if (result == EXIT_fine) compilation_tell(&s->compilation, options);
     return result;
 }

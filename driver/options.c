@@ -34,17 +34,17 @@ typedef struct Match {
 
 /* How much of a word a name takes: `word` is without its dashes, `dashes` their number. 0: it is
  * another name. */
-static size_t name_length(const char *name, const char *word, int dashes) {
+static size_t name_length(const char *name, bool takes, const char *word, int dashes) {
     size_t size = strlen(name);
     if (strncmp(word, name, size) != 0) return 0;
-    if (size == 1) return dashes == 1 ? size : 0;
+    if (size == 1) return dashes == 1 && (takes || word[1] == '\0') ? size : 0;
     return word[size] == '\0' || word[size] == '=' ? size : 0;
 }
 
 /* Fills `match` when the name fits better than what it holds (a whole word before one letter). */
 static void consider(Match *match, size_t *best, OptionId id, const char *name,
                      const char *argument, const char *word, int dashes) {
-    size_t size = name_length(name, word, dashes);
+    size_t size = name_length(name, argument[0] != '\0', word, dashes);
     if (size <= *best) return;
     const char *rest = word + size;
     if (size > 1 && *rest == '=')
@@ -113,26 +113,26 @@ static const char *closest(CommandId command, const char *word, size_t size) {
     }
 }
 
-/* The commands other than this one that take an option of this name; 0: none does. */
-static unsigned takers(const char *argument, CommandId command) {
-    for (int other = 0; other < COMMAND_count; other++) {
-        Match match;
-        if (other == (int)command || !find_option((CommandId)other, argument, &match)) continue;
-        if (match.id != OPTION_compiler) return infos[match.id].commands;
-    }
-    return 0;
+/* Whether another command takes an option of its own by this name. */
+static bool is_taken_by(CommandId other, const char *argument) {
+    Match match;
+    return find_option(other, argument, &match) && match.id != OPTION_compiler;
 }
 
 static Exit refuse(CommandId command, const char *argument) {
     const char *word = argument + (argument[1] == '-' ? 2 : 1);
     size_t size = strcspn(word, "=");
-    unsigned other = takers(argument, command);
     const char *name = closest(command, word, size);
-    report_error("there is no option %.*s%s%s", (int)(word + size - argument), argument,
-                 other ? " of " : "", other ? command_info(command)->name : "");
-    for (int i = 0; i < COMMAND_count; i++)
-        if (other >> i & 1) report_note("tcc %s has it", command_info((CommandId)i)->name);
-    if (!other && name) report_note("did you mean %s%s?", option_dashes(name), name);
+    bool known = false;
+    report_error("there is no option %.*s of tcc %s", (int)(word + size - argument), argument,
+                 command == COMMAND_compile ? "MODEL" : command_info(command)->name);
+    for (int i = 0; i < COMMAND_count; i++) {
+        if (!is_taken_by((CommandId)i, argument)) continue;
+        report_note("tcc %s has it",
+                    i == COMMAND_compile ? "MODEL" : command_info((CommandId)i)->name);
+        known = true;
+    }
+    if (!known && name) report_note("did you mean %s%s?", option_dashes(name), name);
     return EXIT_usage;
 }
 
@@ -153,7 +153,6 @@ static Exit take_option(Options *options, int argc, char **argv, int *at) {
     const char *dashes = option_dashes(match.name);
     bool takes = match.argument[0] != '\0';
     if (!takes && match.joined) {
-        if (match.name[1] == '\0') return refuse(options->command, argument);
         report_error("%s%s takes no value", dashes, match.name);
         return EXIT_usage;
     }

@@ -1,6 +1,7 @@
 #include "driver/report.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -69,6 +70,7 @@ void report_diagnostic(const tcc_diagnostic *diagnostic) {
     const char *at = strstr(rendered, diagnostic->text);
     size_t size = strlen(word) + 2; /* ": " */
     fflush(stdout);
+    if (!diagnostic->path) fputs("tcc: ", stderr);
     if (!use_colour() || !at || (size_t)(at - rendered) < size) {
         fputs(rendered, stderr);
         return;
@@ -91,11 +93,18 @@ Exit report_exit(tcc_status status) {
     return EXIT_environment;
 }
 
+/* Whether stdout is a pipe that nobody reads any more. */
+static bool is_reader_gone(void) {
+    struct pollfd stream = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&stream, 1, 0) > 0 && stream.revents & POLLERR;
+}
+
 Exit report_finish(Exit result) {
     bool failed = ferror(stdout) != 0;
     int error = fflush(stdout) == 0 ? 0 : errno;
     if (!failed && error == 0) return result;
-    if (error != EPIPE)
-        report_error("could not write to stdout: %s", strerror(error ? error : EIO));
+    if (!is_reader_gone())
+        report_error("could not write to stdout%s%s", error ? ": " : "",
+                     error ? strerror(error) : "");
     return result == EXIT_fine ? EXIT_environment : result;
 }

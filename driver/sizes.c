@@ -56,7 +56,8 @@ static Exit set_size(Sizes *sizes, const char *text) {
         return EXIT_wrong;
     }
     if (size->known && !size->given && size->value != value) {
-        report_error("-D %s: a file has %lld", text, (long long)size->value);
+        report_error("-D %s: an input of -i has %.*s = %lld", text, (int)name_size, text,
+                     (long long)size->value);
         return EXIT_wrong;
     }
     size->value = value;

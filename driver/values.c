@@ -77,13 +77,17 @@ static double float_value(const struct DTypeInfo *info, uint64_t value) {
     return sign * ldexp((double)fraction, (int)exponent - info->bias - (int)fraction_bits);
 }
 
-/* f32 and f64 in the fewest digits that read back the same. */
+/* f32 and f64 in the fewest digits that read back the same: any text of 6 or 15 digits is that of
+ * one value only, so fewer need not be tried, as %g leaves out zeros at the end. */
 static void float_text(char out[VALUE_SIZE], const struct DTypeInfo *info, double value) {
     if (!isfinite(value)) {
         snprintf(out, VALUE_SIZE, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
         return;
     }
-    for (int digits = info->bits < 32 ? info->digits : 1; digits <= info->digits; digits++) {
+    for (int digits = info->bits < 32    ? info->digits
+                      : info->bits == 32 ? 6
+                                         : 15;
+         digits <= info->digits; digits++) {
         snprintf(out, VALUE_SIZE, "%.*g", digits, value);
         double back = info->bits == 32 ? (double)strtof(out, NULL) : strtod(out, NULL);
         if (back == value) return;

@@ -98,7 +98,8 @@ static void load_weights(Sema *s) {
     for (const Ast *item = s->file->items.first; item; item = item->next) {
         if (item->kind != AST_weights || !s->options->weights) continue;
         Str path = file_beside(s->arena, base, item->text);
-        weights_load(s->options->weights, s->diags, item->loc, path);
+        Status status = weights_load(s->options->weights, s->diags, item->loc, path);
+        if (status != STATUS_ok) s->weights_failed = true;
     }
 }
 

@@ -39,6 +39,7 @@ typedef struct Sema {
     Diags *diags;
     const DslOptions *options;
     size_t errors_before; /* of the file, in diags */
+    bool weights_failed;  /* so a weight may be missing because its file could not be read */
     const AstFile *file;
     Map user, library; /* Symbols by name */
     Map module_params; /* full name to the Type it has in the models before */

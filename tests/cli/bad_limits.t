@@ -1,0 +1,41 @@
+Limits of nesting and size: a message, never a crash.
+
+  $ python3 -c 'print("model m(x: f32[2]) -> (y: f32[2]) { y =", "(" * 100000 + "x" + ")" * 100000, "}")' >deep.g; refused deep.g 2>&1 | cut -c 1-80
+  deep.g:1:20025: error: expressions and blocks are nested more than 1000 levels d
+      1 | ...(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((
+        |                                                                         
+  $ python3 -c 'print("model m(x: f32[2]) -> (y: f32[2]) { y =", "-" * 50000, "x }")' >unary.g; refused unary.g 2>&1 | cut -c 1-80
+  unary.g:1:20025: error: expressions and blocks are nested more than 1000 levels 
+      1 | ...---------------------------------------------------------------------
+        |                                                                         
+  $ echo 'model m(x: f32[2]) -> (y: f32[2]) { for i in 0..<1000000 { x = x + 1 }; y = x }' >trips.g; refused trips.g
+  ! trips.g:1:37: error: a loop may run at most 100000 times [too-many-trips]
+  !     1 | model m(x: f32[2]) -> (y: f32[2]) { for i in 0..<1000000 { x = x + 1 }; y = x }
+  !       |                                     ^~~
+  [1]
+  $ python3 -c 'print("fn g0_(x) { return x + 1 }"); [print(f"fn g{i+1}_(x) {{ return g{i}_(g{i}_(x)) }}") for i in range(40)]; print("model m(x: f32[2]) -> (y: f32[2]) { y = g40_(x) }")' >growth.g; refused growth.g 2>&1 | tail -n +1 | head -3
+  growth.g:1:22: error: the model has more than 1000000 operations [graph-size]
+      1 | fn g0_(x) { return x + 1 }
+        |                      ^
+  $ python3 -c 'print("fn g0_(x) { return x + 1 }"); [print(f"fn g{i+1}_(x) {{ return g{i}_(x) }}") for i in range(300)]; print("model m(x: f32[2]) -> (y: f32[2]) { y = g300_(x) }")' >calls.g; refused calls.g 2>&1 | head -3
+  calls.g:102:22: error: calls are nested more than 200 deep [call-depth]
+    102 | fn g101_(x) { return g100_(x) }
+        |                      ^~~~~
+  $ echo 'model m(x: f32[1000000, 1000000, 1000000, 1000000]) -> (y: f32) { y = 0 }' >huge.g; refused huge.g
+  ! huge.g:1:12: error: a tensor of this type is too large [type-size]
+  !     1 | model m(x: f32[1000000, 1000000, 1000000, 1000000]) -> (y: f32) { y = 0 }
+  !       |            ^~~
+  [1]
+  $ echo 'model m(x: f32[1,1,1,1,1,1,1,1,1]) -> (y: f32) { y = 0 }' >rank.g; refused rank.g
+  ! rank.g:1:12: error: the result would have 9 axes; the limit is 8 [rank-limit]
+  !     1 | model m(x: f32[1,1,1,1,1,1,1,1,1]) -> (y: f32) { y = 0 }
+  !       |            ^~~
+  [1]
+  $ truncate -s 200M large.g; refused large.g
+  ! tcc: error: large.g has 209715200 bytes, more than the limit of 16777216 [too-large]
+  [1]
+  $ echo 'model m(x: f32[99999999999999999999]) -> (y: f32) { y = 0 }' >number.g; refused number.g
+  ! number.g:1:16: error: the number is larger than 9223372036854775807 [int-literal]
+  !     1 | model m(x: f32[99999999999999999999]) -> (y: f32) { y = 0 }
+  !       |                ^~~~~~~~~~~~~~~~~~~~
+  [1]

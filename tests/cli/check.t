@@ -1,0 +1,30 @@
+Checks against the evaluator.
+
+  $ double >double.g
+  $ tcc check double.g
+  kernel                       output         elements   left out      worst
+  elementwise_mul_3            0                     3      0.00%          0  ok
+  double                       y                     3      0.00%          0  ok
+  all 2 outputs agree
+  $ tcc check double.g -D N=0
+  ! tcc: error: input "x": dim N is 0, not in 1..8
+  [1]
+  $ tcc check double.g -D N=8 -i x=random:9 -O0
+  kernel                       output         elements   left out      worst
+  broadcast_2                  0                     8      0.00%          0  ok
+  mul_3                        0                     8      0.00%          0  ok
+  double                       y                     8      0.00%          0  ok
+  all 3 outputs agree
+  $ tcc check double.g --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["agree"], [x["kernel"] for x in r["results"]])'
+  True ['elementwise_mul_3', 'double']
+  $ tcc check double.g -D N=9
+  ! tcc: error: input "x": dim N is 9, not in 1..8
+  [1]
+
+The digits example at every level.
+
+  $ for level in 0 1 2 3; do tcc check $TOP/examples/digits/digits.g -D N=3 -O$level | tail -1; done
+  all 34 outputs agree
+  all 7 outputs agree
+  all 7 outputs agree
+  all 7 outputs agree

@@ -1,0 +1,95 @@
+What a compilation writes, and where.
+
+  $ double >double.g
+  $ tcc double.g && ls
+  double.g
+  double.so
+  $ mkdir sub && cd sub && tcc ../double.g -c && ls
+  double.o
+  $ tcc double.g -o sub/other.so && ls sub
+  double.o
+  other.so
+  $ cat double.g | tcc - -o stdin.so && tcc run stdin.so -i x=ones
+  y: f32[3]
+    [2, 2, 2]
+
+The same input gives the same bytes.
+
+  $ tcc double.g -o a.so && tcc double.g -o b.so && cmp a.so b.so
+
+A model.so needs libc alone.
+
+  $ readelf -d double.so | grep NEEDED
+   0x0000000000000001 (NEEDED)             Shared library: [libc.so.6]
+  $ readelf --dyn-syms -W double.so | grep -c ' GLOBAL DEFAULT *[0-9]'
+  1
+
+Levels as text go to stdout or to the file named.
+
+  $ tcc double.g --emit=ir
+  tir 1
+  dim N in 1..8 tune 3
+  graph @double {
+    %0 = input index=0 name="x" : f32[N]
+    %1 = kernel %0 name="elementwise_mul_3" skeleton="elementwise" strategy="" schedule="*" : f32[N] { (glob)
+      %0 = input index=0 name="" : f32[N]
+      %1 = const value=[0x1p+1] : f32[]
+      %2 = broadcast %1 dims=[N] axes=[] : f32[N]
+      %3 = mul %0, %2 : f32[N]
+      return %3
+    }
+    return y = %1
+  }
+  $ tcc double.g --passes=inline -o double.tir --emit=ir && tcc double.tir -o t.so && tcc run t.so -i x=ones
+  y: f32[3]
+    [2, 2, 2]
+  $ for kind in program tile tile-free llvm asm dot header; do tcc double.g --emit=$kind | grep -c . | sed "s/[1-9][0-9]*/$kind/"; done
+  program
+  tile
+  tile-free
+  llvm
+  asm
+  dot
+  header
+  $ tcc double.g --emit=ptx --target=sm_80 | grep -m1 '^.target'
+  .target sm_80
+  $ tcc double.g -S --target=x86-64-v3 | grep -c ymm | sed 's/[1-9][0-9]*/some/'
+  some
+  $ tcc double.g --passes=inline,decompose | head -4
+  tir 1
+  dim N in 1..8 tune 3
+  graph @double {
+    %0 = input index=0 name="x" : f32[N]
+  $ tcc double.g -S -o double.s && ls double.s
+  double.s
+
+Dumps and times go to stderr.
+
+  $ tcc double.g -dF -o a.so
+  ! # after fold
+  ! (unchanged)
+  $ tcc double.g --dump-after=fold,schedule --dump-dir=sub -o a.so; ls sub
+  02-fold.tir
+  06-schedule.tir
+  double.o
+  other.so
+  $ tcc double.g -ftime-report -o a.so 2>&1 | head -1
+  pass              ms    nodes    after      bytes  rewrites
+  $ tcc double.g -v -o a.so
+  ! memory:
+  !   peak 0 bytes for N <= 2
+  !   peak 0 bytes for N <= 3
+  !   peak 0 bytes for N <= 5
+  !   peak 0 bytes for N <= 8
+  !   chose plan bucket=0 arena bytes=0 lower bound=0 places=0
+  !   chose plan bucket=1 arena bytes=0 lower bound=0 places=0
+  !   chose plan bucket=2 arena bytes=0 lower bound=0 places=0
+  !   chose plan bucket=3 arena bytes=0 lower bound=0 places=0
+
+The digits example, memory planned.
+
+  $ tcc $TOP/examples/digits/digits.g -o digits.so -v 2>&1 | grep peak
+    peak 49152 bytes for N <= 4
+    peak 196608 bytes for N <= 16
+    peak 786432 bytes for N <= 64
+    peak 3145728 bytes for N <= 256
