@@ -316,7 +316,8 @@ bool access_needs_order(const Lowering *l, const TileInstr *store) {
 
 static bool try_stream(Lowering *l, const Access *access, const Place *place, const Mask *mask,
                        V value) {
-    if (!access->instr->streaming || access->instr->scalar != OP_none) return false;
+    if (!l->model->stream || !access->instr->streaming || access->instr->scalar != OP_none)
+        return false;
     if (place->kind != PLACE_contiguous || mask->uniform || mask->lanes) return false;
     return l->model->stream(l, access, place, values_to_storage(l, access->view->dtype, value));
 }

@@ -72,7 +72,7 @@ static LLVMTargetMachineRef make_machine(const Machine *machine, EmitLevel level
         guard_raise(GUARD_backend, "llvm has no target %s", machine->triple);
     }
     LLVMCodeGenOptLevel effort =
-        level == EMIT_fast ? LLVMCodeGenLevelLess : LLVMCodeGenLevelDefault;
+        level == EMIT_fast ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault;
     LLVMTargetMachineRef made =
         LLVMCreateTargetMachine(target, machine->triple, machine->cpu, machine->features, effort,
                                 LLVMRelocPIC, LLVMCodeModelSmall);

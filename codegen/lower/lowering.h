@@ -80,8 +80,8 @@ typedef struct LaneModel {
      * each lane, or with the register under a mask of one lane. */
     void (*each_lane)(Lowering *l, const Access *access, const Place *place, const Mask *mask,
                       V value, EmitLane *emit);
-    /* A contiguous register, in storage form, to memory by a store that bypasses the caches; false:
-     * there is none for it. */
+    /* NULL, or: a contiguous register, in storage form, to memory by a store that bypasses the
+     * caches; false: there is none for it. */
     bool (*stream)(Lowering *l, const Access *access, const Place *place, V value);
     /* NULL, or: lane-wise columns as rows. Register i of the results, for all `rows`, takes element
      * i of each of its `lanes` vectors of `rows` elements. */

@@ -92,8 +92,3 @@ void nvptx_each_lane(Lowering *l, const Access *access, const Place *place, cons
     memo_close(&l->memo, mark);
     ll_enter(l, behind);
 }
-
-bool nvptx_stream(Lowering *l, const Access *access, const Place *place, V value) {
-    (void)l, (void)access, (void)place, (void)value;
-    return false;
-}

@@ -84,7 +84,6 @@ const LaneModel lane_model_nvptx = {
     .load = nvptx_load,
     .store = nvptx_store,
     .each_lane = nvptx_each_lane,
-    .stream = nvptx_stream,
     .order_lanes = nvptx_order_lanes,
     .report = nvptx_report,
     .one_lane = one_lane,

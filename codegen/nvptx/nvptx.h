@@ -11,7 +11,6 @@ V nvptx_load(Lowering *l, const Access *access, const Place *place, const Mask *
 void nvptx_store(Lowering *l, const Access *access, const Place *place, const Mask *mask, V value);
 void nvptx_each_lane(Lowering *l, const Access *access, const Place *place, const Mask *mask,
                      V value, EmitLane *emit);
-bool nvptx_stream(Lowering *l, const Access *access, const Place *place, V value);
 /* lanes.c: the value of the lane whose number differs in the bits of `change`. */
 V nvptx_exchange(Lowering *l, V value, uint32_t change);
 void nvptx_order_lanes(Lowering *l);
