@@ -46,7 +46,7 @@ static bool agrees(const Tensor *got, const EvalValue *want, int64_t i, double *
     return fabs(a - b) <= bound;
 }
 
-static bool agrees_by_rms(const Tensor *got, const EvalValue *want) {
+static double relative_rms(const Tensor *got, const EvalValue *want) {
     double error = 0, size = 0;
     for (int64_t i = 0; i < tensor_elements(got); i++) {
         double a = tensor_get(got, i), b = tensor_get(&want->tensor, i);
@@ -54,9 +54,12 @@ static bool agrees_by_rms(const Tensor *got, const EvalValue *want) {
         error += (a - b) * (a - b);
         size += b * b;
     }
-    bool narrow = dtype_compute(got->dtype) != got->dtype;
-    double most = narrow ? MAX_RMS_ERROR_16_BIT : MAX_RMS_ERROR;
-    return error <= most * most * size;
+    return error == 0 ? 0 : size == 0 ? (double)INFINITY : sqrt(error / size);
+}
+
+static bool agrees_by_rms(DType dtype, double rms) {
+    if (!dtype_is_float(dtype)) return false;
+    return rms <= (dtype_compute(dtype) != dtype ? MAX_RMS_ERROR_16_BIT : MAX_RMS_ERROR);
 }
 
 static void compare(Checker *c, bool whole_model, Str kernel, const char *output, const Tensor *got,
@@ -79,9 +82,10 @@ static void compare(Checker *c, bool whole_model, Str kernel, const char *output
     }
     uint64_t left_out = r.elements - r.compared;
     bool worthless = (double)left_out > MAX_LEFT_OUT * (double)r.elements + 1;
-    if (worthless && whole_model && dtype_is_float(got->dtype))
-        worthless = !agrees_by_rms(got, want);
-    if (r.mismatches > 0 || worthless) c->mismatch = true;
+    r.rms = relative_rms(got, want);
+    if (worthless && whole_model) worthless = !agrees_by_rms(got->dtype, r.rms);
+    r.agrees = r.mismatches == 0 && !worthless;
+    if (!r.agrees) c->mismatch = true;
     if (c->callback != NULL) c->callback(c->user, &r);
 }
 

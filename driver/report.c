@@ -75,7 +75,8 @@ void report_diagnostic(const tcc_diagnostic *diagnostic) {
         fputs(rendered, stderr);
         return;
     }
-    fprintf(stderr, "\033[1m%.*s\033[0m", (int)((size_t)(at - rendered) - size), rendered);
+    int place = (int)((size_t)(at - rendered) - size);
+    if (place > 0) fprintf(stderr, "\033[1m%.*s\033[0m", place, rendered);
     print_word(diagnostic->severity);
     fprintf(stderr, " %s", at);
 }

@@ -2,23 +2,33 @@ Checks against the evaluator.
 
   $ double >double.g
   $ tcc check double.g
-  kernel                       output         elements   left out      worst
-  elementwise_mul_3            0                     3      0.00%          0  ok
-  double                       y                     3      0.00%          0  ok
+  kernel                       output         elements   left out      worst        rms
+  elementwise_mul_3            0                     3      0.00%          0          0  ok
+  double                       y                     3      0.00%          0          0  ok
   all 2 outputs agree
   $ tcc check double.g -D N=0
   ! tcc: error: input "x": dim N is 0, not in 1..8
   [1]
   $ tcc check double.g -D N=8 -i x=random:9 -O0
-  kernel                       output         elements   left out      worst
-  broadcast_2                  0                     8      0.00%          0  ok
-  mul_3                        0                     8      0.00%          0  ok
-  double                       y                     8      0.00%          0  ok
+  kernel                       output         elements   left out      worst        rms
+  broadcast_2                  0                     8      0.00%          0          0  ok
+  mul_3                        0                     8      0.00%          0          0  ok
+  double                       y                     8      0.00%          0          0  ok
   all 3 outputs agree
   $ tcc check double.g --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["agree"], [x["kernel"] for x in r["results"]])'
   True ['elementwise_mul_3', 'double']
   $ tcc check double.g -D N=9
   ! tcc: error: input "x": dim N is 9, not in 1..8
+  [1]
+
+What cannot be compared is no agreement: here every bound reaches over a step of floor.
+
+  $ echo 'model m(x: f32[8, 64]) -> (y: f32[8]) { y = floor(sum(x, axis=1) * 0.25) }' >floor.g
+  $ tcc check floor.g -i x=ones
+  kernel                       output         elements   left out      worst        rms
+  row_floor_5                  0                     8    100.00%          0          0  WRONG
+  m                            y                     8    100.00%          0          0  ok
+  1 of 2 outputs are wrong
   [1]
 
 The digits example at every level.
