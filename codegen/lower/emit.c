@@ -28,6 +28,8 @@ static void start_llvm(void) {
     LLVMInstallFatalErrorHandler(raise_fatal);
 }
 
+void emit_start(void) { pthread_once(&llvm_once, start_llvm); }
+
 /* ---- target machines ---- */
 
 typedef struct Machine {
@@ -88,7 +90,7 @@ static char *layout_text(LLVMTargetMachineRef machine) {
 }
 
 Emitter *emitter_new(Arena *arena, const Target *target, EmitLevel level) {
-    pthread_once(&llvm_once, start_llvm);
+    emit_start();
     const Machine *machine = find_machine(target->name);
     Emitter *emitter = NEW(arena, Emitter);
     emitter->triple = machine->triple;

@@ -25,6 +25,10 @@ typedef enum EmitKind {
  * compiling thread keeps its own. */
 typedef struct Emitter Emitter;
 
+/* Registers LLVM's targets and its error handler, once a process, whichever thread comes first.
+ * emitter_new and jit_new call it. */
+void emit_start(void);
+
 /* The emitter's struct lives in `arena`; emitter_free releases what LLVM holds. Raises
  * GUARD_backend when LLVM lacks the target. */
 Emitter *emitter_new(Arena *arena, const Target *target, EmitLevel level);

@@ -3,23 +3,14 @@
 
 #include <llvm-c/Core.h>
 #include <llvm-c/LLJIT.h>
-#include <llvm-c/Target.h>
-#include <pthread.h>
+
+#include "codegen/lower/emit.h"
 
 struct Jit {
     Arena *arena;
     LLVMOrcLLJITRef engine;
     unsigned objects; /* added so far */
 };
-
-static pthread_once_t jit_once = PTHREAD_ONCE_INIT;
-
-static void start_llvm(void) {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-}
 
 /* True when there was an error, whose text goes to *out_message. */
 static bool failed(Arena *arena, LLVMErrorRef error, const char **out_message) {
@@ -37,7 +28,7 @@ static void ignore_error(void *user, LLVMErrorRef error) {
 }
 
 Jit *jit_new(Arena *arena, const char **out_message) {
-    pthread_once(&jit_once, start_llvm);
+    emit_start();
     Jit *jit = NEW(arena, Jit);
     jit->arena = arena;
     if (failed(arena, LLVMOrcCreateLLJIT(&jit->engine, NULL), out_message)) return NULL;

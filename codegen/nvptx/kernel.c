@@ -57,9 +57,24 @@ static void annotate(Lowering *l, const char *key, int64_t value) {
 /* Parameters behind the buffers and dims. */
 enum { ENTRY_error, ENTRY_scratch, ENTRY_points, ENTRY_count };
 
+/* Whether lanes read what others store to the argument: LLVM moves accesses of a noalias pointer across
+ * the barriers between them, which it takes for calls that cannot know the pointer. */
+static bool is_exchanged(const Lowering *l, const TileBlock *block, uint32_t argument) {
+    for (size_t i = 0; i < block->instrs.count; i++) {
+        const TileInstr *instr = block->instrs.data[i];
+        for (uint32_t j = 0; j < instr->block_count; j++)
+            if (is_exchanged(l, &instr->blocks[j], argument)) return true;
+        if (instr->op != TILE_store || !access_needs_order(l, instr)) continue;
+        const TileView *view = &l->program->views.data[instr->view];
+        if (view->space != SPACE_scratch && view->argument == argument) return true;
+    }
+    return false;
+}
+
 static bool may_overlap(const Lowering *l, uint32_t argument) {
     const LowerOptions *o = l->options;
-    return o->may_alias && argument < o->may_alias_count && o->may_alias[argument];
+    if (o->may_alias && argument < o->may_alias_count && o->may_alias[argument]) return true;
+    return is_exchanged(l, &l->program->body, argument);
 }
 
 static void make_entry(Lowering *l, uint32_t buffers, uint32_t dims) {
