@@ -4,6 +4,7 @@
  *   reduce over an axis of 0 elements       ->  its neutral element
  *   reduce over axes of 1 element, or none  ->  reshape (of x + 0 for sums of floats, since 0 + -0
  * is 0) argmax, argmin over 1 element           ->  0 contract over nothing (K = 0)           ->  0
+ *   contract that is no product of matrices ->  multiply and reduce_sum (contract.c)
  *   conv with a 1x1 kernel, no padding      ->  contract (of strided slices)
  *   window of 1 element, no padding         ->  strided slice
  *   dim of a constant                       ->  constant
@@ -103,24 +104,6 @@ static NodeId decompose_argreduce(Rewrite *r, NodeId id) {
 }
 
 /* ---- contractions and convolutions ----------------------------------------------------------- */
-
-static bool has_label(const IntList *list, int64_t label) {
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (list->items[i] == label) return true;
-    }
-    return false;
-}
-
-static NodeId decompose_contract(Rewrite *r, NodeId id) {
-    const Node *node = graph_node(r->from, id);
-    const Type *type = graph_type(r->to, operand(r, id));
-    const IntList *a = node_attr(node, "a").ints, *out = node_attr(node, "out").ints;
-    for (uint32_t i = 0; i < a->count; i++) {
-        bool empty = !has_label(out, a->items[i]) && dim_equals_int(type->dims[i], 0);
-        if (empty && pass_allows(r->ctx)) return decompose_zeros(r->to, node->type);
-    }
-    return NODE_none;
-}
 
 static bool all_equal(const IntList *list, int64_t value) {
     for (uint32_t i = 0; i < list->count; i++) {

@@ -8,6 +8,9 @@
  */
 RewriteRule decompose_cond, decompose_loop, decompose_scan;
 
+/* contract over nothing, and contract that no register tiles suit (decompose/contract.c). */
+RewriteRule decompose_contract;
+
 /* Reports a constant index of a gather or scatter that is out of range (decompose/indices.c). */
 void decompose_check_indices(PassContext *ctx, const Graph *graph, NodeId id);
 

@@ -83,7 +83,7 @@ static const char *merge_skeletons(const char *a, const char *b, Refusal *out_re
     if (plain) return a;
     if (str_equal(str_from(a), STR("elementwise"))) return b;
     if (str_equal(str_from(a), STR("row")) && str_equal(str_from(b), STR("row"))) return a;
-    *out_refusal = refusal("two-walks", "the ops accumulate in different ways, which one kernel "
+    *out_refusal = refusal("fuse-two-walks", "the ops accumulate in different ways, which one kernel "
                                         "cannot do at once");
     return NULL;
 }
@@ -102,14 +102,14 @@ const char *group_skeleton(const Fuser *f, const Group *group, size_t count, Ref
         if (!fuser_is_heavy(f, id)) continue;
         const char *own = kernel_skeleton(fuser_class(f, id));
         if (own == NULL) {
-            *out_refusal = refusal("control", "control flow has no kernel");
+            *out_refusal = refusal("fuse-control", "control flow has no kernel");
             return NULL;
         }
         skeleton = merge_skeletons(skeleton, own, out_refusal);
         if (!reduction_is(f, id)) continue;
         ReduceClass class = reduction_class(f, id);
         if (first.type != NULL && !reduction_same_class(&first, &class)) {
-            *out_refusal = refusal("other-axes", "the reductions run over different axes");
+            *out_refusal = refusal("fuse-other-axes", "the reductions run over different axes");
             return NULL;
         }
         first = class;

@@ -37,7 +37,7 @@ Str fuse_kernel_name(const Fuser *f, const Group *group) {
 static void remark_edge(Fuser *f, const Group *from, const Group *to, NodeId value, NodeId user) {
     uint32_t words[2];
     const Refusal *why = map_get(&f->reasons, edge_key(from, to, words));
-    Refusal plain = refusal("many-users", "too many kernels need it");
+    Refusal plain = refusal("fuse-many-users", "too many kernels need it");
     if (why == NULL) why = &plain;
     Remark remark = {.rule = why->rule, .kind = REMARK_missed, .number_count = 1};
     remark.numbers[0] = (RemarkNumber){"bytes", amount_bytes(f, value).at[1]};

@@ -17,6 +17,7 @@ typedef struct FuseCheck {
     IrContext *ctx;
     const Graph *graph;
     Str passes;             // that run before fuse; may be empty
+    bool regroups;          // they may regroup sums, so what they do is not compared
     const int64_t *symbols; // by id, of the model's dims
     const EvalValue *inputs;
     FuseKernels kernels;

@@ -68,6 +68,12 @@ static EvalValue *inputs_of(const Graph *graph, Arena *arena, const int64_t *sym
 // All passes of -O2 up to fuse, or those without layouts.
 static const char *const pipelines[] = {"inline,decompose,fold", "inline,decompose,fold,plan,pack"};
 
+static bool folds_weights(const Graph *graph) {
+    for (NodeId id = 0; id < graph->nodes.count; id++)
+        if (graph_node(graph, id)->op == OP_conv) return true;
+    return false;
+}
+
 static void check_graph(const Graph *graph, uint32_t kernels, FuseKernels how) {
     for (int pipeline = 0; pipeline < 2; pipeline++) {
         for (Setting setting = SETTING_least; setting <= SETTING_odd; setting++) {
@@ -76,6 +82,7 @@ static void check_graph(const Graph *graph, uint32_t kernels, FuseKernels how) {
             FuseCheck check = {.ctx = graph->ctx,
                                .graph = graph,
                                .passes = str_from(pipelines[pipeline]),
+                               .regroups = folds_weights(graph),
                                .symbols = symbols,
                                .inputs = inputs_of(graph, arena, symbols),
                                .kernels = how};
@@ -115,9 +122,11 @@ static void check_single_kernels(const char *path) {
 
 static void test_rows(void) { check_single_kernels("tests/models/fusion/rows.g"); }
 static void test_epilogues(void) { check_single_kernels("tests/models/fusion/epilogues.g"); }
+static void test_products(void) { check_single_kernels("tests/models/fusion/products.g"); }
 
 int main(void) {
     RUN(test_rows);
     RUN(test_epilogues);
+    RUN(test_products);
     return test_done();
 }
