@@ -47,8 +47,7 @@ const char *kernel_symbol(const Program *program, uint32_t index, uint32_t varia
         .data;
 }
 
-/* ---- which arguments may share memory
- * --------------------------------------------------------------- */
+/* ---- which arguments may share memory -------------------------------------------------------- */
 
 static bool ranges_meet(const Program *p, const Buffer *a, const Buffer *b) {
     if (a->kind != BUFFER_arena || b->kind != BUFFER_arena) return false;
@@ -89,8 +88,7 @@ static LowerOptions lower_options(const Program *p, uint32_t kernel, const Targe
     return options;
 }
 
-/* ---- facts
- * ---------------------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 static KernelFacts find_facts(const TileProgram *tile, const Target *target) {
     IrContext *ctx = tile->ctx;
@@ -104,8 +102,7 @@ static KernelFacts find_facts(const TileProgram *tile, const Target *target) {
     return facts;
 }
 
-/* ---- compiling on several threads
- * -------------------------------------------------------------------------- */
+/* ---- compiling on several threads ------------------------------------------------------------ */
 
 /* One kernel for one target: its module is made under the lock, since that makes Dims in the shared
  * context, and turned into an object without it. */

@@ -68,8 +68,7 @@ tcc_status compiler_enter(tcc_compiler *compiler, tcc_status (*body)(void *data)
     return status;
 }
 
-/* ---- callbacks ---------------------------------------------------------------------------------
- */
+/* ---- callbacks ------------------------------------------------------------------------------- */
 
 void tcc_on_diagnostic(tcc_compiler *compiler, tcc_diagnostic_callback *callback, void *user) {
     compiler->on_diagnostic = callback;

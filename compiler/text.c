@@ -182,8 +182,7 @@ tcc_status tcc_unit_text(tcc_unit *unit, const char *kind, const char **out_text
     return finish(&call, compiler_enter(unit->compiler, text_body, &call), out_text, out_size);
 }
 
-/* ---- reference texts
- * ----------------------------------------------------------------------------------- */
+/* ---- reference texts ------------------------------------------------------------------------- */
 
 static void put_targets(Buf *buf) {
     buf_put(buf, STR("native         this machine's CPU\ncpu            every x86-64 level, chosen "

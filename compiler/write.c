@@ -53,8 +53,7 @@ tcc_status tcc_unit_write_object(tcc_unit *unit, const char *path) {
     return compiler_enter(unit->compiler, write_body, &call);
 }
 
-/* ---- reading
- * ------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 typedef struct ReadCall {
     tcc_compiler *compiler;

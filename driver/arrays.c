@@ -21,8 +21,7 @@ void arrays_free(Arrays *arrays) {
     free(arrays->tensors);
 }
 
-/* ---- what -i says
- * -------------------------------------------------------------------------------------- */
+/* ---- what -i says ---------------------------------------------------------------------------- */
 
 /* The value given for a port; NULL when there is none. */
 static const char *given_value(const Options *options, const char *port) {
@@ -87,8 +86,7 @@ static Exit read_filling(const char *value, InputDefault otherwise, Filling *out
     return EXIT_fine;
 }
 
-/* ---- inputs
- * ------------------------------------------------------------------------------------------- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 /* An input of the model, and how it is made. */
 typedef struct Input {
@@ -180,8 +178,7 @@ Exit arrays_make_inputs(Arrays *out_inputs, const Options *options, ModelSource 
     return result;
 }
 
-/* ---- outputs
- * ------------------------------------------------------------------------------------------ */
+/* ---- outputs --------------------------------------------------------------------------------- */
 
 Exit arrays_make_outputs(Arrays *out_outputs, ModelSource *source, const Arrays *inputs) {
     const tcc_model_api *api = source->api;

@@ -41,8 +41,7 @@ static Exit warm_up(const Bench *b) {
     return result;
 }
 
-/* ---- latency
- * ------------------------------------------------------------------------------------------ */
+/* ---- latency --------------------------------------------------------------------------------- */
 
 static int compare_times(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -83,8 +82,7 @@ static Exit measure_latency(const Bench *b, const BenchLimits *limits) {
     return result;
 }
 
-/* ---- kernels
- * ------------------------------------------------------------------------------------------ */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 static KernelTime *find_kernel(BenchReport *r, const char *name) {
     for (size_t i = 0; i < r->kernel_count; i++)

@@ -11,8 +11,7 @@
 /* Elements that are printed of an output; -o is for more. */
 enum { SHOWN = 64, SHOWN_JSON = 4096 };
 
-/* ---- printing
- * ----------------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 /* How many axes begin, or after it end, with element `index` of the tensor, the last one first. */
 static uint32_t axes_at(const tcc_tensor *tensor, int64_t index) {
@@ -89,8 +88,7 @@ static Exit print_outputs(const Options *options, const ModelSource *s, const Ar
     return EXIT_fine;
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static int64_t find_output(const ModelSource *s, const char *name, size_t size) {
     tcc_port port = {.size = sizeof port};
@@ -127,8 +125,7 @@ static Exit write_outputs(const Options *options, ModelSource *s, const Arrays *
     return result;
 }
 
-/* ---- running
- * ------------------------------------------------------------------------------------------ */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static Exit run_on(const Options *options, ModelSource *s, const Arrays *inputs) {
     Arrays outputs;

@@ -18,8 +18,7 @@ int64_t gcd_int(int64_t a, int64_t b) {
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
-/* ---- the canonical order ----------------------------------------------------------------------
- */
+/* ---- the canonical order --------------------------------------------------------------------- */
 
 static int order(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
@@ -54,8 +53,7 @@ int dim_compare(const Dim *a, const Dim *b) {
     return order(a->constant, b->constant);
 }
 
-/* ---- symbols and atoms --------------------------------------------------------------------------
- */
+/* ---- symbols and atoms ----------------------------------------------------------------------- */
 
 static bool atom_equal(const void *item, const void *key) {
     const DimAtom *a = item, *b = key;
@@ -182,8 +180,7 @@ bool dim_has_kind(const Dim *dim, DimAtomKind kind) {
     return false;
 }
 
-/* ---- intervals
- * ------------------------------------------------------------------------------------ */
+/* ---- intervals ------------------------------------------------------------------------------- */
 
 typedef struct Interval {
     Wide lo, hi;
@@ -253,8 +250,7 @@ static int64_t common_divisor(const Dim *dim) {
     return divisor;
 }
 
-/* ---- interning
- * -------------------------------------------------------------------------------------- */
+/* ---- interning ------------------------------------------------------------------------------- */
 
 static bool term_equal(const DimTerm *term, const Monomial *monomial) {
     return term->coefficient == monomial->coefficient && term->atom_count == monomial->count &&

@@ -13,8 +13,7 @@
 #include "base/guard.h"
 #include "ir/dim_internal.h"
 
-/* ---- long division ------------------------------------------------------------------------------
- */
+/* ---- long division --------------------------------------------------------------------------- */
 
 /* Writes the factors of `term` that are not in `lead`; false unless lead's are all in it. */
 static bool divide_atoms(const Monomial *term, const DimTerm *lead, const DimAtom **out) {
@@ -103,8 +102,7 @@ static void divide_mods(IrContext *ctx, KeepMods keep, const Dim *a, const Dim *
     if (keep == KEEP_mods) *out_rest = dim_add(ctx, *out_rest, kept);
 }
 
-/* ---- the steps
- * ------------------------------------------------------------------------------------ */
+/* ---- the steps ------------------------------------------------------------------------------- */
 
 /* Step 1: proves k·b <= a < (k + 1)·b. */
 static bool proves_quotient(IrContext *ctx, const Dim *a, const Dim *b, int64_t k) {
@@ -237,8 +235,7 @@ static const Dim *simplify_floordiv(IrContext *ctx, const Dim *a, const Dim *b) 
     return result ? result : dim_opaque(ctx, ATOM_floordiv, a, b);
 }
 
-/* ---- the public functions
- * --------------------------------------------------------------------------- */
+/* ---- the public functions -------------------------------------------------------------------- */
 
 typedef struct Quotient {
     const Dim *a, *b, *result;

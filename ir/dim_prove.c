@@ -129,8 +129,7 @@ bool dim_proves_lt(IrContext *ctx, const Dim *a, const Dim *b) {
     return dim_proves_nonnegative(ctx, dim_offset(ctx, dim_sub(ctx, b, a), -1));
 }
 
-/* ---- min and max
- * ---------------------------------------------------------------------------------- */
+/* ---- min and max ----------------------------------------------------------------------------- */
 
 /* The operands of a nest of one kind, each with what is added to the nest added to it. */
 enum { MAX_OPERANDS = 16 };

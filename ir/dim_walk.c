@@ -24,8 +24,7 @@ bool dim_split_affine(IrContext *ctx, const Dim *dim, const DimSymbol *symbol,
     return !dim_mentions(*out_coefficient, symbol) && !dim_mentions(*out_rest, symbol);
 }
 
-/* ---- substitution -------------------------------------------------------------------------------
- */
+/* ---- substitution ---------------------------------------------------------------------------- */
 
 typedef struct Bindings {
     IrContext *ctx;
@@ -96,8 +95,7 @@ const Dim *dim_substitute(IrContext *ctx, const Dim *dim, const DimSymbol *const
     return substitute(&(Bindings){ctx, symbols, values, count}, dim);
 }
 
-/* ---- evaluation
- * ----------------------------------------------------------------------------------- */
+/* ---- evaluation ------------------------------------------------------------------------------ */
 
 /* `values` NULL: tune values, and 0 for index symbols. */
 static bool evaluate(const Dim *dim, const int64_t *values, int64_t *out_value);

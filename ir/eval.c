@@ -33,7 +33,7 @@ static EvalRule *const rules[] = {
     [CLASS_KERNEL] = eval_call,
 };
 
-/* ---- what rules need --------------------------------------------------------------------- */
+/* ---- what rules need ------------------------------------------------------------------------- */
 
 static void free_arena(void *arena) { arena_free(arena); }
 
@@ -101,7 +101,7 @@ bool eval_new_value(Eval *ev, const Type *type, EvalValue *out) {
     return true;
 }
 
-/* ---- one node ---------------------------------------------------------------------------- */
+/* ---- one node -------------------------------------------------------------------------------- */
 
 static uint32_t result_count(const Type *type) { return type->is_tuple ? type->item_count : 1; }
 
@@ -149,7 +149,7 @@ bool eval_node(const Graph *graph, NodeId id, const EvalValue *args, const EvalO
     return run_node(graph, id, args, options, arena, arena, out_results, out_error, out_message);
 }
 
-/* ---- a graph ----------------------------------------------------------------------------- */
+/* ---- a graph --------------------------------------------------------------------------------- */
 
 /* What is live while a graph runs. */
 typedef struct Run {
@@ -279,7 +279,7 @@ bool eval_region(Eval *ev, const Graph *region, const EvalValue *inputs, Arena *
     return good;
 }
 
-/* ---- entry ------------------------------------------------------------------------------- */
+/* ---- entry ----------------------------------------------------------------------------------- */
 
 static bool check_input(Eval *ev, const EvalValue *input, uint32_t index) {
     const Type *type = ev->node->type;

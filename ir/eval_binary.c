@@ -11,7 +11,7 @@ typedef struct Operand {
     double x, b;
 } Operand;
 
-/* ---- the functions on doubles: right for f32; for f64 pow is in long double ------------- */
+/* ---- the functions on doubles: right for f32; for f64 pow is in long double ------------------ */
 
 /* The exact quotient rounded down: x - rem is a multiple of y. */
 static double floor_divide(double x, double y) {
@@ -48,7 +48,7 @@ static double apply(Op op, bool wide, double x, double y) {
     }
 }
 
-/* ---- deviations -------------------------------------------------------------------------- */
+/* ---- deviations ------------------------------------------------------------------------------ */
 
 static double product_deviation(Operand p, Operand q) {
     if (isinf(p.x) || isinf(q.x)) {
@@ -129,7 +129,7 @@ static double either_quotient(DType dtype, double x, double y) {
     return eval_spread(exact, floor(number_round(compute, x / y)));
 }
 
-/* ---- binary ------------------------------------------------------------------------------ */
+/* ---- binary ---------------------------------------------------------------------------------- */
 
 static void float_run(const Eval *ev, EvalValue *out, int64_t start, int64_t count) {
     Op op = ev->node->op;
@@ -192,7 +192,7 @@ bool eval_binary(Eval *ev, EvalValue *out) {
     return in_runs(ev, out, dtype_is_float(out->tensor.dtype) ? float_run : int_run);
 }
 
-/* ---- compare ----------------------------------------------------------------------------- */
+/* ---- compare --------------------------------------------------------------------------------- */
 
 static int64_t compare(Op op, double x, double y) {
     switch (op) {
@@ -232,7 +232,7 @@ bool eval_compare(Eval *ev, EvalValue *out) {
     return in_runs(ev, out, dtype_is_float(ev->args[0].tensor.dtype) ? compare_run : int_run);
 }
 
-/* ---- select ------------------------------------------------------------------------------ */
+/* ---- select ---------------------------------------------------------------------------------- */
 
 /* With an uncertain condition either side may be taken. */
 static double select_bound(const Eval *ev, bool first, int64_t i) {

@@ -18,8 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- runs of values ---------------------------------------------------------------------------
- */
+/* ---- runs of values -------------------------------------------------------------------------- */
 
 bool eval_is_exact(const EvalValue *value) {
     if (!value->bound) return true;
@@ -65,8 +64,7 @@ void eval_all_uncertain(EvalValue *value) {
     for (int64_t i = 0; i < count; i++) value->bound[i] = (double)INFINITY;
 }
 
-/* ---- deviations --------------------------------------------------------------------------------
- */
+/* ---- deviations ------------------------------------------------------------------------------ */
 
 double eval_spread(double v, double w) {
     if (v == w || (isnan(v) && isnan(w))) return 0;
@@ -95,7 +93,7 @@ double eval_sum_deviation(const EvalOptions *options, DType accumulator, int64_t
     return bounds + relax * (4 + 2 * sqrt((double)count)) * epsilon * (terms + bounds);
 }
 
-/* ---- rounding ---------------------------------------------------------------------------- */
+/* ---- rounding -------------------------------------------------------------------------------- */
 
 /* Whether a number of this size rounds to infinity, in the direction of doubt. */
 static bool overflows(DType dtype, double magnitude) {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- leaves ------------------------------------------------------------------------------ */
+/* ---- leaves ---------------------------------------------------------------------------------- */
 
 static bool copy_blob(Eval *ev, const Blob *blob, EvalValue *out) {
     size_t bytes = tensor_bytes(&out->tensor);
@@ -45,7 +45,7 @@ bool eval_leaf(Eval *ev, EvalValue *out) {
     }
 }
 
-/* ---- call, kernel, cond ------------------------------------------------------------------ */
+/* ---- call, kernel, cond ---------------------------------------------------------------------- */
 
 /* The alternatives of a kernel do the same: the first one speaks for all. */
 bool eval_call(Eval *ev, EvalValue *out) {
@@ -64,7 +64,7 @@ bool eval_cond(Eval *ev, EvalValue *out) {
     return true;
 }
 
-/* ---- loop -------------------------------------------------------------------------------- */
+/* ---- loop ------------------------------------------------------------------------------------ */
 
 /* Values that live for two steps: the one that makes them and the one that uses them. */
 typedef struct Carried {
@@ -153,7 +153,7 @@ bool eval_loop(Eval *ev, EvalValue *out) {
     return good;
 }
 
-/* ---- scan -------------------------------------------------------------------------------- */
+/* ---- scan ------------------------------------------------------------------------------------ */
 
 /* Slice `at` along axis 0. */
 static EvalValue slice_of(Arena *arena, const EvalValue *sequence, int64_t at, bool bounds) {

@@ -48,7 +48,7 @@ bool eval_gather(Eval *ev, EvalValue *out) {
     return true;
 }
 
-/* ---- scatter ----------------------------------------------------------------------------- */
+/* ---- scatter --------------------------------------------------------------------------------- */
 
 /* Calls `use` for each slice of updates, in index order, with where it goes. */
 typedef void SliceFn(void *user, int64_t to, int64_t from, int64_t count);

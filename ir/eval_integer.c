@@ -15,7 +15,7 @@ int64_t eval_int_unary(Op op, DType dtype, int64_t x) {
     }
 }
 
-/* ---- division: by 0 gives 0, least / -1 wraps -------------------------------------------- */
+/* ---- division: by 0 gives 0, least / -1 wraps ------------------------------------------------ */
 
 static int64_t divide(bool is_signed, int64_t x, int64_t y) {
     if (y == 0) return 0;
@@ -33,7 +33,7 @@ static bool rounds_down(bool is_signed, int64_t x, int64_t y) {
     return is_signed && remainder_of(is_signed, x, y) != 0 && (x < 0) != (y < 0);
 }
 
-/* ---- powers and shifts ------------------------------------------------------------------- */
+/* ---- powers and shifts ----------------------------------------------------------------------- */
 
 static int64_t power_of(bool is_signed, int64_t base, int64_t exponent) {
     if (is_signed && exponent < 0) {
@@ -59,7 +59,7 @@ static int64_t shift_right(DType dtype, int64_t x, int64_t count) {
     return inside ? (int64_t)((uint64_t)x >> count) : 0;
 }
 
-/* ---- the table --------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static bool less(bool is_signed, int64_t x, int64_t y) {
     return is_signed ? x < y : (uint64_t)x < (uint64_t)y;

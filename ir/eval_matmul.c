@@ -58,7 +58,7 @@ Side side_at(const Side *side, int64_t at) {
                   side->whole ? side->whole + at : NULL};
 }
 
-/* ---- the loops: c[rows, n] += a[rows, k] · b[k, n], with n steps between rows of b and c - */
+/* ---- the loops: c[rows, n] += a[rows, k] · b[k, n], with n steps between rows of b and c ----- */
 
 #define DEFINE_ROWS(name, A, C)                                                                    \
     static void name(int64_t rows, int64_t n, int64_t k, const A *restrict a, const A *restrict b, \
@@ -86,7 +86,7 @@ DEFINE_ROWS(rows_narrow, double, double)
 DEFINE_ROWS(rows_wide, double, long double)
 DEFINE_ROWS(rows_int, int64_t, uint64_t)
 
-/* ---- floats ------------------------------------------------------------------------------ */
+/* ---- floats ---------------------------------------------------------------------------------- */
 
 /* Operands of the products for the bounds: |x|, b, and |x| + b; the latter two NULL when exact. */
 typedef struct Magnitudes {
@@ -173,7 +173,7 @@ static void matmul_float(const Matmul *mm, const Side *a, const Side *b, EvalVal
     }
 }
 
-/* ---- integers: exact modulo 2^64, wrapped to the result ---------------------------------- */
+/* ---- integers: exact modulo 2^64, wrapped to the result -------------------------------------- */
 
 static void matmul_int(const Matmul *mm, const Side *a, const Side *b, EvalValue *out,
                        int64_t first, int64_t row) {

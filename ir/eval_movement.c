@@ -26,7 +26,7 @@ int64_t eval_product(const int64_t *dims, uint32_t from, uint32_t to) {
     return product;
 }
 
-/* ---- copying rectangles ------------------------------------------------------------------ */
+/* ---- copying rectangles ---------------------------------------------------------------------- */
 
 /* Without axes of one element, and with neighbours joined that both sides step through as one. */
 static Move joined(const Move *move) {
@@ -157,7 +157,7 @@ static Move part(const EvalValue *x, const EvalValue *out) {
     return move;
 }
 
-/* ---- the ops ----------------------------------------------------------------------------- */
+/* ---- the ops --------------------------------------------------------------------------------- */
 
 bool eval_reshape(Eval *ev, EvalValue *out) {
     eval_copy(out, 0, &ev->args[0], 0, tensor_elements(&out->tensor));

@@ -43,7 +43,7 @@ bool eval_reduce(Eval *ev, EvalValue *out) {
     return true;
 }
 
-/* ---- along one axis: element j of lane (o, i) stands at (o·n + j)·inner + i -------------- */
+/* ---- along one axis: element j of lane (o, i) stands at (o·n + j)·inner + i ------------------ */
 
 typedef struct Lanes {
     int64_t outer, n, inner;
@@ -54,7 +54,7 @@ static Lanes lanes_of(const Tensor *x, int64_t axis) {
     return (Lanes){eval_product(x->dims, 0, a), x->dims[a], eval_product(x->dims, a + 1, x->rank)};
 }
 
-/* ---- argmax, argmin ---------------------------------------------------------------------- */
+/* ---- argmax, argmin -------------------------------------------------------------------------- */
 
 /* Whether candidate `w` beats the best so far, `v`, which comes first. */
 static bool beats(bool max, double w, double v) {
@@ -110,7 +110,7 @@ bool eval_argreduce(Eval *ev, EvalValue *out) {
     return true;
 }
 
-/* ---- cumulative -------------------------------------------------------------------------- */
+/* ---- cumulative ------------------------------------------------------------------------------ */
 
 static void run_lane(const Fold *fold, const EvalValue *x, Lanes l, int64_t first, bool exclusive,
                      bool reverse, EvalValue *out) {

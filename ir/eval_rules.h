@@ -51,8 +51,7 @@ typedef struct Scope {
 void scope_open(Scope *scope);
 void scope_close(Scope *scope);
 
-/* ---- values (eval_bound.c) ---------------------------------------------------------------------
- */
+/* ---- values (eval_bound.c) ------------------------------------------------------------------- */
 
 /* Elements are worked on in runs of up to so many. */
 enum { EVAL_RUN = 256 };
@@ -68,7 +67,7 @@ void eval_copy(EvalValue *to, int64_t to_start, const EvalValue *from, int64_t f
 /* Gives all elements the bound +inf. */
 void eval_all_uncertain(EvalValue *value);
 
-/* ---- rounding and its bound (eval_bound.c) ----------------------------------------------- */
+/* ---- rounding and its bound (eval_bound.c) --------------------------------------------------- */
 
 /* How a result was computed before it is rounded. */
 typedef struct EvalRounding {
@@ -99,14 +98,14 @@ double eval_sum_deviation(const EvalOptions *options, DType accumulator, int64_t
 /* The dtype in which a sum of `operand` that gives `result` accumulates. */
 DType eval_accumulator(DType operand, DType result);
 
-/* ---- scalar ops on integers (eval_integer.c) --------------------------------------------- */
+/* ---- scalar ops on integers (eval_integer.c) ------------------------------------------------- */
 
 /* On values as tensor_load_ints gives them; the result is to be wrapped. Compare ops give 0 or 1.
  */
 int64_t eval_int_unary(Op op, DType dtype, int64_t x);
 int64_t eval_int_binary(Op op, DType dtype, int64_t x, int64_t y);
 
-/* ---- folds: reductions by add, mul, max or min (eval_fold.c) ----------------------------- */
+/* ---- folds: reductions by add, mul, max or min (eval_fold.c) --------------------------------- */
 
 typedef struct Fold {
     const EvalOptions *options;
@@ -134,7 +133,7 @@ void fold_finish(const Fold *fold, const FoldState *state, EvalValue *out, int64
 void fold_add_run(const Fold *fold, const EvalValue *x, int64_t start, int64_t count,
                   FoldState *states, int64_t step);
 
-/* ---- products of matrices, for contract and conv (eval_matmul.c) ------------------------- */
+/* ---- products of matrices, for contract and conv (eval_matmul.c) ----------------------------- */
 
 /* The elements of an operand in some order: floats as doubles, their bounds (NULL: exact),
  * integers. */
@@ -164,7 +163,7 @@ Side side_at(const Side *side, int64_t at);
 void matmul(const Matmul *mm, const Side *a, const Side *b, EvalValue *out, int64_t first,
             int64_t row);
 
-/* ---- index arithmetic (eval_movement.c) -------------------------------------------------- */
+/* ---- index arithmetic (eval_movement.c) ------------------------------------------------------ */
 
 /* A rectangle of elements copied between two tensors: element (i0, i1, …) of it stands at
  * offset + Σ stride·i in each, in elements. */

@@ -68,7 +68,7 @@ static void load_lane(Lane *lane, const EvalValue *x, int64_t first, int64_t ste
     }
 }
 
-/* ---- bounds ------------------------------------------------------------------------------ */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
 /* Sorted values move by at most the greatest bound. The element at place i is certain when no
  * element of another place can reach its interval: neither the greatest x + b before it nor the
@@ -118,7 +118,7 @@ static void store_lane(const Lane *lane, const EvalValue *x, int64_t from, int64
     }
 }
 
-/* ---- the op ------------------------------------------------------------------------------ */
+/* ---- the op ---------------------------------------------------------------------------------- */
 
 bool eval_sort(Eval *ev, EvalValue *out) {
     const EvalValue *x = &ev->args[0];

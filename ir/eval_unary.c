@@ -56,8 +56,7 @@ static double apply(const Function *f, bool wide, double x) {
     return wide ? (double)f->wide((long double)x) : f->narrow(x);
 }
 
-/* ---- deviations --------------------------------------------------------------------------------
- */
+/* ---- deviations ------------------------------------------------------------------------------ */
 
 static double step_deviation(const Function *f, double x, double b) {
     bool flat = f->narrow(x - b) == f->narrow(x + b);
@@ -95,7 +94,7 @@ static double deviation(const Function *f, bool wide, double x, double b) {
     }
 }
 
-/* ---- unary ------------------------------------------------------------------------------- */
+/* ---- unary ----------------------------------------------------------------------------------- */
 
 static void float_run(const Eval *ev, EvalValue *out, int64_t start, int64_t count) {
     const EvalValue *x = &ev->args[0];
@@ -134,7 +133,7 @@ bool eval_unary(Eval *ev, EvalValue *out) {
     return true;
 }
 
-/* ---- cast -------------------------------------------------------------------------------- */
+/* ---- cast ------------------------------------------------------------------------------------ */
 
 static void cast_to_float(const Eval *ev, EvalValue *out, int64_t start, int64_t count) {
     const EvalValue *x = &ev->args[0];

@@ -34,7 +34,7 @@ static InferRule *const rules[] = {
     [CLASS_KERNEL] = infer_call,
 };
 
-/* ---- reporting --------------------------------------------------------------------------- */
+/* ---- reporting ------------------------------------------------------------------------------- */
 
 static const Origin *user_origin(const Origin *origin) {
     const Origin *at = origin;
@@ -113,7 +113,7 @@ const char *infer_ints_text(const Infer *in, const IntList *ints) {
     return buf_str(&text).data;
 }
 
-/* ---- dims -------------------------------------------------------------------------------- */
+/* ---- dims ------------------------------------------------------------------------------------ */
 
 /* Whether the value of `dim` is known when the model is entered: it depends on named dims alone. */
 static bool known_at_entry(const Dim *dim) {
@@ -191,7 +191,7 @@ const Type *infer_tensor(const Infer *in, DType dtype, uint32_t rank, const Dim 
     return type;
 }
 
-/* ---- attributes -------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 bool infer_axis(const Infer *in, int64_t axis, const Type *type) {
     if (axis >= 0 && axis < (int64_t)type->rank) return true;
@@ -238,8 +238,7 @@ bool infer_result_dtype(const Infer *in, DType operand, DType result) {
                       dtype_name(result));
 }
 
-/* ---- the entry ---------------------------------------------------------------------------------
- */
+/* ---- the entry ------------------------------------------------------------------------------- */
 
 /* How many of the first operands have the dtypes of the op's row: indices, conditions and padding
  * values have their own rules. */

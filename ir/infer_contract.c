@@ -1,8 +1,7 @@
 /* Inference of contractions, convolutions and sliding windows. */
 #include "ir/infer_rules.h"
 
-/* ---- contract: each label has one dim ----------------------------------------------------------
- */
+/* ---- contract: each label has one dim -------------------------------------------------------- */
 
 /* Dims by label; NULL where no operand has the label. */
 typedef struct Labels {
@@ -72,7 +71,7 @@ const Type *infer_contract(const Infer *in) {
     return infer_tensor(in, in->attrs[3].dtype, out->count, dims);
 }
 
-/* ---- windows ----------------------------------------------------------------------------- */
+/* ---- windows --------------------------------------------------------------------------------- */
 
 const Dim *infer_window_extent(IrContext *ctx, const Dim *size, const Dim *window, int64_t stride,
                                int64_t dilation, int64_t lo, int64_t hi) {
@@ -99,7 +98,7 @@ const Type *infer_window(const Infer *in) {
     return infer_tensor(in, x->dtype, x->rank, dims);
 }
 
-/* ---- conv -------------------------------------------------------------------------------- */
+/* ---- conv ------------------------------------------------------------------------------------ */
 
 static bool check_channels(const Infer *in, int64_t groups) {
     const Type *x = in->types[0], *w = in->types[1];

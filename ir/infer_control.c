@@ -118,7 +118,7 @@ const Type *infer_loop(const Infer *in) {
     return good ? results(in, in->types, in->arg_count) : NULL;
 }
 
-/* ---- scan -------------------------------------------------------------------------------- */
+/* ---- scan ------------------------------------------------------------------------------------ */
 
 /* The types that the body sees: carried values as they are, sequences without axis 0, whose common
  * dim is *out_steps. NULL after a failure. */
@@ -171,7 +171,7 @@ const Type *infer_scan(const Infer *in) {
     return results(in, outs, (uint32_t)body->outputs.count);
 }
 
-/* ---- structure --------------------------------------------------------------------------- */
+/* ---- structure ------------------------------------------------------------------------------- */
 
 /* call has one region; a kernel may have alternatives that do the same. */
 const Type *infer_call(const Infer *in) {

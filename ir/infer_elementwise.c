@@ -39,7 +39,7 @@ const Type *infer_cast(const Infer *in) {
     return type_with_dtype(in->ctx, in->types[0], in->attrs[0].dtype);
 }
 
-/* ---- along axes -------------------------------------------------------------------------- */
+/* ---- along axes ------------------------------------------------------------------------------ */
 
 /* The operand's dims without those of the mask, as a tensor of `dtype`. */
 static const Type *without_axes(const Infer *in, uint32_t mask, DType dtype) {

@@ -35,7 +35,7 @@ void tensor_set_int(Tensor *tensor, int64_t index, int64_t value) {
     tensor_store_ints(tensor, index, 1, &value);
 }
 
-/* ---- the memory form of one element: memcpy because data need not be aligned ------------- */
+/* ---- the memory form of one element: memcpy because data need not be aligned ----------------- */
 
 static uint64_t load_bits(const unsigned char *data, uint32_t bits, int64_t i) {
     uint64_t word = 0;
@@ -55,8 +55,7 @@ static void store_bits(unsigned char *data, uint32_t bits, int64_t i, uint64_t w
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are copied from their low end");
 
-/* ---- runs --------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 /* A loop over a run of elements that memory holds as C type T, with `expression` of `v` or giving
  * it. */

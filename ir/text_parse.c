@@ -52,8 +52,7 @@ static bool skip_origin(Parser *p) {
     return text_int(&p->in, &number) && text_expect(&p->in, ":") && text_int(&p->in, &number);
 }
 
-/* ---- operands and attributes
- * ------------------------------------------------------------------------ */
+/* ---- operands and attributes ----------------------------------------------------------------- */
 
 /* "%name": the id of a node, or NODE_none for one that was refused. */
 static bool read_operand(Scope *s, NodeId *out_id) {
@@ -170,8 +169,7 @@ static bool read_values(Parser *p, Draft *draft) {
     return true;
 }
 
-/* ---- nodes
- * ------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static const char *type_text(Arena *arena, const Type *type) {
     Buf text = {.arena = arena};
@@ -308,8 +306,7 @@ static bool read_node(Scope *s) {
     return true;
 }
 
-/* ---- graphs
- * ------------------------------------------------------------------------------------------- */
+/* ---- graphs ---------------------------------------------------------------------------------- */
 
 static bool read_check(Scope *s) {
     TextReader *in = &s->p->in;

@@ -131,8 +131,7 @@ void print_graph(Buf *buf, const Graph *graph, const PrintOptions *options) {
     buf_char(buf, '\n');
 }
 
-/* ---- what a module mentions
- * ----------------------------------------------------------------------- */
+/* ---- what a module mentions ------------------------------------------------------------------ */
 
 typedef struct Mentions {
     bool *symbols; /* by id */

@@ -85,8 +85,7 @@ void text_put_value(Buf *buf, const Type *type, const Blob *blob) {
     buf_char(buf, ']');
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* The characters of a number or word up to a separator. */
 static Str take_number(TextReader *in) {

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* ---- leaves: their types are given, so their attributes are held against them
- * ---------------------- */
+/* ---- leaves: their types are given, so their attributes are held against them ---------------- */
 
 static const char *blob_fault(const Type *type, const Blob *blob) {
     int64_t count, bytes;
@@ -31,8 +30,7 @@ const char *verify_leaf(Op op, const Type *type, const Attr *attrs) {
     }
 }
 
-/* ---- nodes
- * ---------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 typedef struct Verifier {
     Graph graph; /* a view of the graph, on which inference may note the checks that it needs */

@@ -136,8 +136,7 @@ static NodeId permuted_view(const Packing *p, const int64_t *perm) {
     return moved == NODE_none ? NODE_none : unpermuted(p->g, moved, perm);
 }
 
-/* ---- what is packed ---------------------------------------------------------------------------
- */
+/* ---- what is packed -------------------------------------------------------------------------- */
 
 static bool is_packable(const Graph *g, NodeId w) {
     const Node *node = graph_node(g, w);

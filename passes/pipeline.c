@@ -75,8 +75,7 @@ bool pipeline_from_options(const PassOptions *options, Arena *arena, Pipeline *o
     return true;
 }
 
-/* ---- what may stand where ----------------------------------------------------------------------
- */
+/* ---- what may stand where -------------------------------------------------------------------- */
 
 static const char *order_fault(const Pipeline *pipeline, uint32_t at, Arena *arena) {
     for (const struct Order *order = orders; order->reason; order++) {

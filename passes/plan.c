@@ -30,8 +30,7 @@ typedef struct Layout {
     NodeId *last; /* by old id: the channels-last value of a member */
 } Layout;
 
-/* ---- axes -------------------------------------------------------------------------------------
- */
+/* ---- axes ------------------------------------------------------------------------------------ */
 
 /* Where axis `axis` of [N, C, p…] stands in [N, p…, C]. */
 static int64_t last_place(uint32_t rank, int64_t axis) {
@@ -56,8 +55,7 @@ static NodeId permuted(Layout *l, NodeId x, bool to_last) {
     return fold_simplify(&l->fold, build_permute(l->fold.g, x, perm));
 }
 
-/* ---- components -------------------------------------------------------------------------------
- */
+/* ---- components ------------------------------------------------------------------------------ */
 
 static uint32_t find(const Plan *p, uint32_t id) {
     while (p->component[id] != id) id = p->component[id] = p->component[p->component[id]];
@@ -120,8 +118,7 @@ static void find_members(Plan *p) {
     }
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------
- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 typedef struct Traffic {
     double given, last; /* bytes moved in either layout */
@@ -203,8 +200,7 @@ static void choose(Plan *p) {
 
 static bool is_last(const Plan *p, NodeId id) { return p->member[id] && p->chosen[find(p, id)]; }
 
-/* ---- rewriting --------------------------------------------------------------------------------
- */
+/* ---- rewriting ------------------------------------------------------------------------------- */
 
 /* Operand k of node `id`, channels-last. */
 static NodeId last_operand(const Rewrite *r, Layout *l, NodeId id, uint32_t k) {

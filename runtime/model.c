@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- opening ------------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static tcc_status say(char *message, size_t size, tcc_status status, const char *text) {
     if (message != NULL && size > 0) snprintf(message, size, "%s", text);
@@ -80,8 +79,7 @@ void model_release(tcc_model *model) {
     free(model);
 }
 
-/* ---- the interface
- * -------------------------------------------------------------------------------- */
+/* ---- the interface --------------------------------------------------------------------------- */
 
 const char *model_metadata(const tcc_model *model, size_t *out_size) {
     if (out_size != NULL) *out_size = model->artefact.metadata_size;

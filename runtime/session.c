@@ -44,8 +44,7 @@ struct tcc_session {
     void *profile_user;
 };
 
-/* ---- making and freeing
- * ----------------------------------------------------------------------------- */
+/* ---- making and freeing ---------------------------------------------------------------------- */
 
 static void *new_array(uint32_t count, size_t size) { return calloc(count == 0 ? 1 : count, size); }
 
@@ -112,8 +111,7 @@ static bool block_reserve(Block *block, size_t size) {
     return true;
 }
 
-/* ---- dims
- * --------------------------------------------------------------------------------------------- */
+/* ---- dims ------------------------------------------------------------------------------------ */
 
 static bool evaluate(const tcc_session *s, TccExpr expr, int64_t *out_value) {
     const TccImage *image = s->model->artefact.image;
@@ -206,8 +204,7 @@ static tcc_status check_relations(tcc_session *s) {
     return TCC_OK;
 }
 
-/* ---- what follows from the dims
- * -------------------------------------------------------------------------- */
+/* ---- what follows from the dims -------------------------------------------------------------- */
 
 /* The first plan that holds the dims; the last holds all. */
 static uint32_t choose_bucket(const tcc_session *s) {
@@ -299,8 +296,7 @@ static tcc_status bind_inputs(tcc_session *s, const tcc_tensor *inputs, uint32_t
     return status;
 }
 
-/* ---- the caller's tensors
- * ------------------------------------------------------------------------------------ */
+/* ---- the caller's tensors -------------------------------------------------------------------- */
 
 static uint32_t element_bytes(const TccPort *port) { return port->bits < 8 ? 1 : port->bits / 8; }
 

@@ -27,8 +27,7 @@ extern const size_t codegen_runtime_object_count;
 
 enum { PAGE = 4096, COMPRESSION_LEVEL = 9 };
 
-/* ---- the object of data
- * -------------------------------------------------------------------------------- */
+/* ---- the object of data ---------------------------------------------------------------------- */
 
 static uint32_t add_data(ElfObject *object, const char *section, const char *symbol,
                          uint64_t alignment, const void *bytes, size_t size, size_t padding) {
@@ -96,8 +95,7 @@ static Status make_data(ElfObject *object, const ArtefactRequest *request, Arena
     return add_graph(object, request->graph, arena);
 }
 
-/* ---- files in a folder of their own
- * ------------------------------------------------------------------------ */
+/* ---- files in a folder of their own ---------------------------------------------------------- */
 
 /* A temporary folder; removed with all that is in it. */
 typedef struct Folder {
@@ -189,8 +187,7 @@ static int write_objects(Folder *folder, const ArtefactRequest *request, const E
     return error;
 }
 
-/* ---- the artefact
- * --------------------------------------------------------------------------------------------- */
+/* ---- the artefact ---------------------------------------------------------------------------- */
 
 /* Copies what was linked into its place, all or nothing. */
 static Status publish(const char *linked, ArtefactKind kind, Arena *arena, Diags *diags, Str path) {
@@ -250,8 +247,7 @@ Status artefact_write(const ArtefactRequest *request, ArtefactKind kind, Arena *
     return status;
 }
 
-/* ---- reading one back
- * ------------------------------------------------------------------------------------------ */
+/* ---- reading one back ------------------------------------------------------------------------ */
 
 static bool read_at(Str file, uint64_t offset, void *out, size_t size) {
     if (offset > file.size || size > file.size - offset) return false;

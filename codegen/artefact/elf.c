@@ -32,8 +32,7 @@ void elf_add_pointer(ElfObject *object, uint32_t section, const char *symbol) {
     elf_add_bytes(object, section, &zero, sizeof zero, 0);
 }
 
-/* ---- writing: header, sections in order, relocations, symbols, strings, section headers
- * ------------ */
+/* ---- writing: header, sections in order, relocations, symbols, strings, section headers ------ */
 
 typedef struct Output {
     const ElfObject *object;

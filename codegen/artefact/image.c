@@ -17,8 +17,7 @@ typedef struct Writer {
     const char *error;
 } Writer;
 
-/* ---- expressions
- * ----------------------------------------------------------------------------------- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 static void put_word(Writer *w, int64_t word) { vec_push(w->arena, &w->code, word); }
 
@@ -82,8 +81,7 @@ static TccExpr put_expr(Writer *w, const Dim *dim) {
     return expr;
 }
 
-/* ---- strings and tables
- * --------------------------------------------------------------------------------- */
+/* ---- strings and tables ---------------------------------------------------------------------- */
 
 /* The offset among the strings, plus 1; fixed up when their place is known. */
 static uint32_t put_string(Writer *w, Str text) {
@@ -134,8 +132,7 @@ static TccPort make_port(Writer *w, const Str *name, const Type *type) {
     return port;
 }
 
-/* ---- the tables
- * -------------------------------------------------------------------------------------------- */
+/* ---- the tables ------------------------------------------------------------------------------ */
 
 /* Everything that holds strings or expressions, made before anything is laid out. */
 typedef struct Records {

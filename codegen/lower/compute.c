@@ -29,7 +29,7 @@ void lower_test(Lowering *l, const TileInstr *instr, uint32_t index) {
     l->values[instr->result].items[index] = holds;
 }
 
-/* ---- map ---- */
+/* ---- map ------------------------------------------------------------------------------------- */
 
 typedef struct MapOp {
     Op op;
@@ -92,7 +92,7 @@ void lower_map(Lowering *l, const TileInstr *instr, uint32_t index) {
     l->values[instr->result].items[index] = map_register(l, &map, args);
 }
 
-/* ---- move ---- */
+/* ---- move ------------------------------------------------------------------------------------ */
 
 static int64_t extent_of(const TileType *type, uint32_t axis) {
     int64_t extent = 0;

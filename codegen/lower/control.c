@@ -34,7 +34,7 @@ static const TileInstr *yield_of(const TileBlock *block) {
     return last;
 }
 
-/* ---- all registers of several tiles in a row ---- */
+/* ---- all registers of several tiles in a row ------------------------------------------------- */
 
 typedef struct Flat {
     V *items;
@@ -80,7 +80,7 @@ static void flat_incoming(Flat phis, Flat values, LLVMBasicBlockRef from) {
     for (uint32_t i = 0; i < phis.count; i++) ll_incoming(phis.items[i], values.items[i], from);
 }
 
-/* ---- two ways to one result ---- */
+/* ---- two ways to one result ------------------------------------------------------------------ */
 
 typedef Flat EmitWay(Lowering *l, const void *what, bool first);
 
@@ -119,7 +119,7 @@ void lower_if(Lowering *l, const TileInstr *instr) {
     flat_bind(l, results, instr->result, instr->result_count);
 }
 
-/* ---- loops ---- */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 /* A part of a loop: from an i64 start, `copies` iterations at a time, as long as there are so many
  * and the guards of `guards`, which its body assumes, hold in all of them. */

@@ -57,7 +57,7 @@ static bool term_mentions(const DimTerm *term, const DimSymbol *symbol) {
     return false;
 }
 
-/* ---- divisions ---- */
+/* ---- divisions ------------------------------------------------------------------------------- */
 
 /* a // b for operands of any sign. */
 static V divide_signed(Lowering *l, V a, V b) {
@@ -89,7 +89,7 @@ static V emit_division(Lowering *l, const DimAtom *atom, const Form *form) {
     return ll_cast(l, LLVMBuildUDiv(l->builder, narrow_a, narrow_b, ""), l->i64, false);
 }
 
-/* ---- atoms, terms, sums ---- */
+/* ---- atoms, terms, sums ---------------------------------------------------------------------- */
 
 /* The Dim that an atom is, so that the memo knows it. */
 static const Dim *atom_dim(Lowering *l, const DimAtom *atom) {
@@ -202,7 +202,7 @@ V dims_emit_lanes(Lowering *l, const Dim *dim, uint32_t lanes, bool narrow) {
     return emit(l, dim, &form);
 }
 
-/* ---- tile axes ---- */
+/* ---- tile axes ------------------------------------------------------------------------------- */
 
 /* What axis `axis` is in register `index`: a number, the last one plus the lane. */
 static const Dim *axis_value(Lowering *l, const TileType *type, uint32_t axis, int64_t number) {

@@ -14,7 +14,7 @@ uint32_t lower_buffer_count(const TileProgram *program) {
     return count;
 }
 
-/* ---- scratch: its views one after the other, each aligned ---- */
+/* ---- scratch: its views one after the other, each aligned ------------------------------------ */
 
 static const Dim *align_up(IrContext *ctx, const Dim *bytes) {
     return dim_scale(ctx, dim_ceildiv(ctx, bytes, dim_const(ctx, LOWER_SCRATCH_ALIGN)),
@@ -61,7 +61,7 @@ void lower_views(Lowering *l) {
     }
 }
 
-/* ---- the state ---- */
+/* ---- the state ------------------------------------------------------------------------------- */
 
 static void set_types(Lowering *l) {
     l->i1 = LLVMInt1TypeInContext(l->context);

@@ -107,7 +107,7 @@ void lower_reduce(Lowering *l, const TileInstr *instr) {
     l->values[instr->result] = registers;
 }
 
-/* ---- scan ---- */
+/* ---- scan ------------------------------------------------------------------------------------ */
 
 /* Along registers `stride` apart, from `first` on. */
 static void scan_one(Lowering *l, const TileInstr *instr, const Fold *f, const V *from, V *to,
@@ -135,7 +135,7 @@ void lower_scan(Lowering *l, const TileInstr *instr) {
     l->values[instr->result] = registers;
 }
 
-/* ---- dot ---- */
+/* ---- dot ------------------------------------------------------------------------------------- */
 
 static V multiply_add(Lowering *l, DType dtype, V a, V b, V sum, uint32_t lanes) {
     if (!dtype_is_float(dtype)) {

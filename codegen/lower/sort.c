@@ -19,7 +19,7 @@ static V get_row(Lowering *l, V slot) { return LLVMBuildLoad2(l->builder, l->ptr
 
 static void set(Lowering *l, V slot, V value) { LLVMBuildStore(l->builder, value, slot); }
 
-/* ---- elements ---- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 static V key_address(Lowering *l, const Sorter *s, V row, V at) {
     if (nibble_is(s->dtype)) at = LLVMBuildLShr(l->builder, at, ll_i64(l, 1), "");
@@ -51,7 +51,7 @@ static V is_less(Lowering *l, const Sorter *s, V a, V b) {
     return LLVMBuildOr(l->builder, less, ll_and(l, number, nan), "");
 }
 
-/* ---- loops ---- */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 /* while (slot < limit) { body } */
 static void emit_while(Lowering *l, const Sorter *s, V slot, V limit,
@@ -146,7 +146,7 @@ static void copy_back(Lowering *l, const Sorter *s, V row) {
     ll_enter(l, done);
 }
 
-/* ---- the function (keys, indices, spare keys, spare indices, count) and its call ---- */
+/* ---- the function (keys, indices, spare keys, spare indices, count) and its call ------------- */
 
 static V slot_of(Lowering *l, LLVMTypeRef type) { return ll_alloca(l, type, 1, 8); }
 

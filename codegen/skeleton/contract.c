@@ -121,8 +121,7 @@ static TileId as_sum(Contraction *s, TileId value) {
     return tile_cast(&s->e.b, value, sum_dtype(s));
 }
 
-/* ---- a tile of results
- * ------------------------------------------------------------------------------------- */
+/* ---- a tile of results ----------------------------------------------------------------------- */
 
 static void set_shape(Contraction *s, uint32_t rank, int64_t first, int64_t second, int64_t lanes) {
     TileShape shape = {.rank = rank,

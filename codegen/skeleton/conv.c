@@ -86,8 +86,7 @@ static void store_result(Conv *s, ValueEmitter *e, TileId acc) {
     e->provisions.count = provided;
 }
 
-/* ---- register tiles
- * ------------------------------------------------------------------------------------------ */
+/* ---- register tiles -------------------------------------------------------------------------- */
 
 static void set_shape(Conv *s, uint32_t rank, int64_t first, int64_t second, int64_t lanes) {
     TileShape shape = {.rank = rank,
@@ -239,8 +238,7 @@ static void build_tiles(Conv *s) {
     if (!never) emit_end_if(e, branch, NULL, 0);
 }
 
-/* ---- element by element
- * --------------------------------------------------------------------------------------- */
+/* ---- element by element ---------------------------------------------------------------------- */
 
 static TileId sum_point(Conv *s, ValueEmitter *e, TileId acc, uint32_t axis) {
     const Dim *zero = dim_const(e->ctx, 0);

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <stdarg.h>
 
-/* ---- setting up --------------------------------------------------------------------------------
- */
+/* ---- setting up ------------------------------------------------------------------------------ */
 
 static void add_view(ValueEmitter *e, const char *prefix, uint32_t number, const Type *type,
                      bool written) {
@@ -80,8 +79,7 @@ TileType emit_type(const ValueEmitter *e, DType dtype) {
 
 void emit_set_shape(ValueEmitter *e, TileShape shape) { e->shape = shape; }
 
-/* ---- index arithmetic
- * ----------------------------------------------------------------------------- */
+/* ---- index arithmetic ------------------------------------------------------------------------ */
 
 const Dim *emit_linear(IrContext *ctx, uint32_t rank, const Dim *const *dims,
                        const Dim *const *index) {
@@ -103,8 +101,7 @@ void emit_delinear(ValueEmitter *e, uint32_t rank, const Dim *const *dims, const
     }
 }
 
-/* ---- guards, scopes, provisions
- * ----------------------------------------------------------------------- */
+/* ---- guards, scopes, provisions -------------------------------------------------------------- */
 
 void emit_push_guard(ValueEmitter *e, const Dim *value, const Dim *lo, const Dim *hi) {
     if (dim_proves_le(e->ctx, lo, value) && dim_proves_lt(e->ctx, value, hi)) return;
@@ -167,8 +164,7 @@ TileId emit_end_if(ValueEmitter *e, EmitBranch branch, const TileId *yields, uin
     return tile_end_if(&e->b, branch.branch, yields, count);
 }
 
-/* ---- remembering
- * ------------------------------------------------------------------------------------------ */
+/* ---- remembering ----------------------------------------------------------------------------- */
 
 static uint64_t context_hash(const ValueEmitter *e) {
     uint64_t hash = hash_word(e->shape.rank, e->shape.lanes);

@@ -34,8 +34,7 @@ typedef struct Row {
     bool streaming;
 } Row;
 
-/* ---- what is reduced over what
- * --------------------------------------------------------------------- */
+/* ---- what is reduced over what --------------------------------------------------------------- */
 
 static bool is_reduction(Op op) {
     OpClass class = op_info(op)->class;
@@ -109,8 +108,7 @@ static void add_grid(Row *s) {
     }
 }
 
-/* ---- accumulators
- * ------------------------------------------------------------------------------------- */
+/* ---- accumulators ---------------------------------------------------------------------------- */
 
 /* The running state of the reductions of one stage: a value for each, and an index for
  * argmax/argmin. */
@@ -249,8 +247,7 @@ static void finish(Row *s, uint32_t stage, const Accumulators *acc) {
     }
 }
 
-/* ---- sweeps
- * ---------------------------------------------------------------------------------------------- */
+/* ---- sweeps ---------------------------------------------------------------------------------- */
 
 typedef void SweepBody(Row *s, uint32_t stage, size_t mark, Accumulators *acc);
 
@@ -308,8 +305,7 @@ static void sweep_axes(Row *s, uint32_t axis, uint32_t stage, SweepBody *body, A
     for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = first + i;
 }
 
-/* ---- values kept in scratch
- * --------------------------------------------------------------------------------- */
+/* ---- values kept in scratch ------------------------------------------------------------------ */
 
 static bool is_dear(const Node *node) {
     return op_info(node->op)->ulp > 0 || node->op == OP_gather || node->op == OP_random;
@@ -475,8 +471,7 @@ static bool store_small_outputs(Row *s, const TileShape *small) {
     return any_large;
 }
 
-/* ---- the forms
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the forms ------------------------------------------------------------------------------- */
 
 /* The indices of all reduced axes from one position over them. */
 static void set_reduced(Row *s, const Dim *position) {

@@ -19,8 +19,7 @@ const Skeleton *skeleton_find(Str name) {
     return NULL;
 }
 
-/* ---- schedules
- * --------------------------------------------------------------------------------------- */
+/* ---- schedules ------------------------------------------------------------------------------- */
 
 /* The widest dtype that an accumulator of the region's contraction or convolution has. */
 static int64_t sum_bytes(const Graph *region) {
@@ -65,8 +64,7 @@ Schedule skeleton_schedule(const SkeletonRequest *request) {
     return schedule;
 }
 
-/* ---- costs
- * ---------------------------------------------------------------------------------------------- */
+/* ---- costs ----------------------------------------------------------------------------------- */
 
 KernelCost skeleton_cost(const TileProgram *program, const Target *target) {
     IrContext *ctx = program->ctx;
@@ -83,8 +81,7 @@ KernelCost skeleton_cost(const TileProgram *program, const Target *target) {
     return cost;
 }
 
-/* ---- what the passes ask
- * ----------------------------------------------------------------------------------- */
+/* ---- what the passes ask --------------------------------------------------------------------- */
 
 static SkeletonRequest make_request(void *self, const Graph *region, Str strategy,
                                     const Target *target, Arena *arena, TileState state) {

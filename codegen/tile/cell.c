@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- floats ---- */
+/* ---- floats ---------------------------------------------------------------------------------- */
 
 /* The exponent of the least normal number. */
 static int least_exponent(const DTypeInfo *info) {
@@ -76,7 +76,7 @@ static double decode_small(DType dtype, uint64_t bits) {
     return bits >> (info->bits - 1) & 1 ? -magnitude : magnitude;
 }
 
-/* ---- integers and casts ---- */
+/* ---- integers and casts ---------------------------------------------------------------------- */
 
 int64_t cell_wrap(DType dtype, int64_t value) {
     if (dtype == DT_bool) return value != 0;
@@ -107,7 +107,7 @@ TileCell cell_cast(DType from, DType to, TileCell cell) {
     return (TileCell){.f = cell_round(to, exact)};
 }
 
-/* ---- memory ---- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static uint64_t load_bits(uint32_t bits, const unsigned char *base, size_t index) {
     uint64_t word = 0;

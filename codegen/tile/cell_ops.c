@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* ---- floats ---- */
+/* ---- floats ---------------------------------------------------------------------------------- */
 
 typedef double Unary(double);
 typedef double Binary(double, double);
@@ -63,7 +63,7 @@ static bool apply_float(Op op, DType dtype, const TileCell *args, TileCell *out)
     return true;
 }
 
-/* ---- integers ---- */
+/* ---- integers -------------------------------------------------------------------------------- */
 
 static bool is_less(DType dtype, int64_t x, int64_t y) {
     return dtype == DT_u64 ? (uint64_t)x < (uint64_t)y : x < y;
@@ -167,7 +167,7 @@ static bool apply_int(Op op, DType dtype, const TileCell *args, TileCell *out) {
     return true;
 }
 
-/* ---- all ---- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static bool compare(Op op, DType dtype, TileCell x, TileCell y) {
     bool floats = dtype_is_float(dtype);

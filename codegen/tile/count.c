@@ -31,7 +31,7 @@ typedef struct Range {
 static TileCounts count_block(Counter *c, const TileBlock *block);
 static TileCounts count_grid(Counter *c, uint32_t axis);
 
-/* ---- sums over ranges ---- */
+/* ---- sums over ranges ------------------------------------------------------------------------ */
 
 static TileCounts weighted(TileCounts a, double wa, TileCounts b, double wb) {
     return (TileCounts){
@@ -94,7 +94,7 @@ static TileCounts count_range(Counter *c, const Range *range, bool depends) {
     return sum_between(c, range, first, last);
 }
 
-/* ---- what depends on a variable ---- */
+/* ---- what depends on a variable -------------------------------------------------------------- */
 
 static bool mentions(const Dim *dim, const DimSymbol *variable) {
     return dim && dim_mentions(dim, variable);
@@ -118,7 +118,7 @@ static bool block_depends(const TileBlock *block, const DimSymbol *variable) {
     return false;
 }
 
-/* ---- instructions ---- */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 static int64_t value_of(const Counter *c, const Dim *dim) {
     int64_t value = 0;

@@ -24,7 +24,7 @@ bool run_dim(Run *run, const Dim *dim, int64_t *out_value) {
     return dim_evaluate(dim, run->env, out_value) || run_fail(run, "a dim overflows");
 }
 
-/* ---- shapes and values ---- */
+/* ---- shapes and values ----------------------------------------------------------------------- */
 
 bool run_shape(Run *run, const TileType *type, Shape *out_shape) {
     *out_shape = (Shape){.rank = type->rank, .count = 1};
@@ -77,7 +77,7 @@ const TileCell *run_arg(const Run *run, const TileInstr *instr, uint32_t i) {
     return run->values[instr->args[i]].cells;
 }
 
-/* ---- blocks ---- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static bool run_block(Run *run, const TileBlock *block);
 
@@ -138,7 +138,7 @@ static bool run_block(Run *run, const TileBlock *block) {
     return true;
 }
 
-/* ---- the grid ---- */
+/* ---- the grid -------------------------------------------------------------------------------- */
 
 static bool run_grid(Run *run) {
     const TileProgram *program = run->program;

@@ -5,7 +5,7 @@
 
 #define MAX_BYTES ((int64_t)1 << 40)
 
-/* ---- views ---- */
+/* ---- views ----------------------------------------------------------------------------------- */
 
 static bool run_view(Run *run, const TileView *view, Memory *memory) {
     int64_t bytes;
@@ -52,7 +52,7 @@ bool run_views(Run *run, void *const *buffers) {
     return true;
 }
 
-/* ---- accesses ---- */
+/* ---- accesses -------------------------------------------------------------------------------- */
 
 static bool outside(Run *run, const TileInstr *instr, const int64_t *index) {
     const TileView *view = &run->program->views.data[instr->view];
@@ -178,7 +178,7 @@ bool run_store(Run *run, const TileInstr *instr) {
     return true;
 }
 
-/* ---- sort ---- */
+/* ---- sort ------------------------------------------------------------------------------------ */
 
 /* Merges the sorted runs [lo, mid) and [mid, hi) of keys and indices into the other pair of arrays.
  */

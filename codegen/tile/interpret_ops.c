@@ -79,7 +79,7 @@ static bool run_move(Run *run, const TileInstr *instr) {
     return true;
 }
 
-/* ---- reductions ---- */
+/* ---- reductions ------------------------------------------------------------------------------ */
 
 /* The elements along the axis stand `stride` apart, in rows of `extent`. */
 typedef struct Lines {
@@ -177,7 +177,7 @@ static bool run_dot(Run *run, const TileInstr *instr) {
     return true;
 }
 
-/* ---- random and index checks ---- */
+/* ---- random and index checks ----------------------------------------------------------------- */
 
 /* Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.
  */

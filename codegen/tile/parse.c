@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- tokens ---- */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 const Token *parse_token(const Parser *p) { return &p->tokens.data[p->at]; }
 
@@ -87,7 +87,7 @@ bool parse_number(Parser *p, DType dtype, double *out_number, int64_t *out_integ
     return true;
 }
 
-/* ---- dims of the model ---- */
+/* ---- dims of the model ----------------------------------------------------------------------- */
 
 static bool declare_dim(Parser *p, const Token *name, DimSymbol want) {
     const DimSymbol *known = dim_find_symbol(p->ctx, name->text);
@@ -116,7 +116,7 @@ static bool parse_symbol(Parser *p) {
     return declare_dim(p, name, want);
 }
 
-/* ---- views ---- */
+/* ---- views ----------------------------------------------------------------------------------- */
 
 static bool add_view(Parser *p, const Token *name, const TileView *view) {
     if (map_get(&p->names, name->text)) {
@@ -177,7 +177,7 @@ static bool parse_scratch(Parser *p) {
     return add_view(p, name, &view);
 }
 
-/* ---- the grid ---- */
+/* ---- the grid -------------------------------------------------------------------------------- */
 
 static bool add_work(Parser *p, const Token *name, const Dim *extent) {
     if (map_get(&p->names, name->text)) {
@@ -220,7 +220,7 @@ static bool parse_work(Parser *p) {
     return parse_block(p, NULL);
 }
 
-/* ---- programs ---- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
 static bool parse_program(Parser *p) {
     const Token *name;

@@ -57,7 +57,7 @@ typedef struct Parser {
 /* Functions that return bool give false after an error, which is then reported; the first one ends
  * the reading. */
 
-/* ---- parse.c: tokens ---- */
+/* ---- parse.c: tokens ------------------------------------------------------------------------- */
 
 const Token *parse_token(const Parser *p);
 bool parse_is(const Parser *p, const char *text); /* the name or mark `text` */
@@ -71,7 +71,7 @@ bool parse_uint(Parser *p, uint32_t most, uint32_t *out_value);
 /* A number of the dtype: *out_number for floats, else *out_integer. */
 bool parse_number(Parser *p, DType dtype, double *out_number, int64_t *out_integer);
 
-/* ---- parse_dim.c: expressions and types ---- */
+/* ---- parse_dim.c: expressions and types ------------------------------------------------------ */
 
 /* An expression over dims, variables and, where `shape` is not NULL, its axes. */
 bool parse_dim(Parser *p, const TileType *shape, const Dim **out_dim);
@@ -81,7 +81,7 @@ bool parse_dtype(Parser *p, DType *out_dtype);
 /* : tile<f32 [16] lanes=16> */
 bool parse_type(Parser *p, TileType *out_type);
 
-/* ---- parse_ops.c: instructions ---- */
+/* ---- parse_ops.c: instructions --------------------------------------------------------------- */
 
 typedef struct Yields {
     uint32_t count;

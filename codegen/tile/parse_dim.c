@@ -109,7 +109,7 @@ bool parse_dim(Parser *p, const TileType *shape, const Dim **out_dim) {
     return false;
 }
 
-/* ---- types ---- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 bool parse_dims(Parser *p, uint32_t most, const Dim **out_dims, uint32_t *out_count) {
     uint32_t count = 0;

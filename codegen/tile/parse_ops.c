@@ -6,7 +6,7 @@
 
 enum { MAX_INSTRS = 200000 };
 
-/* ---- names and values ---- */
+/* ---- names and values ------------------------------------------------------------------------ */
 
 typedef VEC(TileId) Ids;
 typedef VEC(const Token *) Numbers;
@@ -67,7 +67,7 @@ static bool wrong_count(Parser *p, size_t count, const char *what, uint32_t want
     return false;
 }
 
-/* ---- guards, accesses and types ---- */
+/* ---- guards, accesses and types -------------------------------------------------------------- */
 
 typedef VEC(TileGuard) Guards;
 
@@ -142,7 +142,7 @@ static bool parse_past_type(Parser *p, size_t colon, size_t end) {
     return true;
 }
 
-/* ---- ops: each reads what follows its name and gives its result ---- */
+/* ---- ops: each reads what follows its name and gives its result ------------------------------ */
 
 typedef bool ParseOp(Parser *p, TileId *out_result);
 
@@ -325,7 +325,7 @@ static const struct {
     {"sort", parse_sort, 0},     {"random", parse_random, 1}, {"check", parse_check, 1},
 };
 
-/* ---- blocks ---- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static void note_place(Parser *p, const TileInstr *instr, Loc loc) {
     vec_push(p->arena, &p->places, (Place){.instr = instr, .loc = loc});

@@ -20,7 +20,7 @@ const char *tile_space_name(TileSpace space) {
     return names[space];
 }
 
-/* ---- numbering ---- */
+/* ---- numbering ------------------------------------------------------------------------------- */
 
 static void number(Printer *p, TileId first, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) p->numbers[first + i] = p->next++;
@@ -35,7 +35,7 @@ static void number_block(Printer *p, const TileBlock *block) {
     }
 }
 
-/* ---- parts ---- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 static void text(Printer *p, const char *s) { buf_put(p->buf, str_from(s)); }
 
@@ -142,7 +142,7 @@ static void put_access(Printer *p, const TileInstr *instr) {
     buf_char(p->buf, ']');
 }
 
-/* ---- instructions ---- */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 static void put_block(Printer *p, const TileBlock *block);
 
@@ -312,7 +312,7 @@ static void put_block(Printer *p, const TileBlock *block) {
     buf_char(p->buf, '}');
 }
 
-/* ---- programs ---- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
 typedef struct SymbolList {
     Arena *arena;

@@ -23,7 +23,7 @@ void prover_assume_range(Prover *prover, const Dim *lo, const Dim *value, const 
 
 static bool search(Prover *prover, const Dim *dim, int steps);
 
-/* ---- weakenings ---- */
+/* ---- weakenings ------------------------------------------------------------------------------ */
 
 /* rest ± (a // d), for d > 0: not negative exactly where  d·rest + a  is, or  d·rest - a + d - 1.
  */
@@ -40,7 +40,7 @@ static bool replace_quotient(Prover *prover, const Dim *dim, const DimTerm *term
     return search(prover, scaled, steps);
 }
 
-/* ---- search ---- */
+/* ---- search ---------------------------------------------------------------------------------- */
 
 static bool same_atoms(const DimTerm *a, const DimTerm *b) {
     if (a->atom_count != b->atom_count) return false;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* ---- programs, names and symbols ---- */
+/* ---- programs, names and symbols ------------------------------------------------------------- */
 
 /* `name` as the text can hold it: letters, digits, underscores and `also`; not a digit first. */
 static Str plain_name(Arena *arena, Str name, char also) {
@@ -89,7 +89,7 @@ const DimSymbol *tile_axis_symbol(TileProgram *program, uint32_t axis, const Dim
     return symbol;
 }
 
-/* ---- types ---- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 TileType tile_type(DType dtype, uint32_t rank, const Dim *const *extents, uint32_t lanes) {
     require(rank <= TILE_MAX_RANK);
@@ -120,7 +120,7 @@ static TileType with_dtype(const TileType *type, DType dtype) {
     return result;
 }
 
-/* ---- instructions ---- */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 TileBuilder tile_builder(TileProgram *program) {
     return (TileBuilder){.program = program, .block = &program->body};
@@ -304,7 +304,7 @@ TileId tile_check(TileBuilder *b, TileId index, const Dim *bound, const TileGuar
     return give_result(b, instr, *tile_value_type(b->program, index));
 }
 
-/* ---- blocks ---- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static void open_blocks(TileBuilder *b, TileInstr *instr, uint32_t count) {
     instr->blocks = NEW_ARRAY(b->program->arena, TileBlock, count);

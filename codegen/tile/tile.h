@@ -176,7 +176,7 @@ typedef struct TileProgram {
     Map names; /* of views and variables; unique, so that the text can be read back */
 } TileProgram;
 
-/* ---- building ---- */
+/* ---- building -------------------------------------------------------------------------------- */
 
 /* Where instructions go. Make one by tile_builder and nest with tile_begin_…/tile_end_…. */
 typedef struct TileBuilder {

@@ -22,7 +22,7 @@ bool verify_fail(Verify *v, const char *format, ...) {
     return false;
 }
 
-/* ---- scopes ---- */
+/* ---- scopes ---------------------------------------------------------------------------------- */
 
 static bool define(Verify *v, const TileInstr *maker, TileId first, uint32_t count) {
     for (TileId id = first; id < first + (uint64_t)count; id++) {
@@ -51,7 +51,7 @@ static bool operands_in_scope(Verify *v, const TileInstr *instr) {
     return true;
 }
 
-/* ---- blocks ---- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static bool verify_instr(Verify *v, const TileInstr *instr, uint32_t depth);
 
@@ -200,7 +200,7 @@ static bool verify_instr(Verify *v, const TileInstr *instr, uint32_t depth) {
     return true;
 }
 
-/* ---- programs ---- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
 static bool verify_view(Verify *v, const TileView *view, int64_t *scratch) {
     int64_t bytes = (dtype_info(view->dtype)->bits + 7) / 8;

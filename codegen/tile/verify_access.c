@@ -4,7 +4,7 @@
 #include "codegen/tile/text.h"
 #include "codegen/tile/walk.h"
 
-/* ---- symbols ---- */
+/* ---- symbols --------------------------------------------------------------------------------- */
 
 typedef struct SymbolCheck {
     const Verify *v;
@@ -43,7 +43,7 @@ static bool verify_guards(Verify *v, const TileInstr *instr, const TileType *sha
     return true;
 }
 
-/* ---- bounds ---- */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
 static bool not_proved(Verify *v, const TileView *view, uint32_t axis, const Dim *subscript,
                        const char *what, const Dim *bound) {

@@ -5,7 +5,7 @@
 
 enum { MAX_LANES = 64, MAX_REGISTERS = 1024 };
 
-/* ---- types ---- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 static bool verify_layout(Verify *v, const TileType *type) {
     int64_t last = 1;
@@ -57,7 +57,7 @@ static bool arg_is(Verify *v, const TileInstr *instr, uint32_t i, DType dtype) {
                                                dtype_name(type->dtype), dtype_name(dtype));
 }
 
-/* ---- rules by op ---- */
+/* ---- rules by op ----------------------------------------------------------------------------- */
 
 static bool view_is(Verify *v, const TileInstr *instr, DType dtype) {
     if (instr->view >= v->program->views.count) return verify_fail(v, "there is no such view");

@@ -12,7 +12,7 @@ const char *tile_op_name(TileOp op) {
     return (uint32_t)op < TILE_op_count ? names[op] : "unknown";
 }
 
-/* ---- dims and symbols ---- */
+/* ---- dims and symbols ------------------------------------------------------------------------ */
 
 typedef struct Visit {
     void (*dim)(void *user, const Dim *dim);
@@ -90,7 +90,7 @@ int64_t *tile_bind_symbols(const TileProgram *program, const int64_t *symbols, A
     return binding.env;
 }
 
-/* ---- shapes ---- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 const TileType *tile_shape_of(const TileProgram *program, const TileInstr *instr) {
     switch (instr->op) {

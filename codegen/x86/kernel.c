@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* ---- index errors ---- */
+/* ---- index errors ---------------------------------------------------------------------------- */
 
 static V field(Lowering *l, size_t offset) {
     return ll_gep(l, l->i8, l->error, ll_i64(l, (int64_t)offset));
@@ -52,7 +52,7 @@ void x86_report(Lowering *l, V bad, V index, V bound, int64_t site, uint32_t lan
     ll_enter(l, behind);
 }
 
-/* ---- points ---- */
+/* ---- points ---------------------------------------------------------------------------------- */
 
 typedef struct Points {
     V extents[TYPE_MAX_RANK], at[TYPE_MAX_RANK], next[TYPE_MAX_RANK];
@@ -114,7 +114,7 @@ static void emit_points(Lowering *l, V begin, V end) {
     ll_enter(l, done);
 }
 
-/* ---- the functions ---- */
+/* ---- the functions --------------------------------------------------------------------------- */
 
 /* Parameters of the inner function behind its buffers. */
 enum { INNER_dims, INNER_scratch, INNER_error, INNER_begin, INNER_end, INNER_count };

@@ -21,8 +21,7 @@ const Builtin *builtin_find(Str name) {
     return NULL;
 }
 
-/* ---- binding -----------------------------------------------------------------------------------
- */
+/* ---- binding --------------------------------------------------------------------------------- */
 
 /* The next name of a row's parameters, and whether it is optional; false at the end. */
 static bool next_parameter(const char **at, Str *out_name, bool *out_optional) {
@@ -61,8 +60,7 @@ Value builtin_call(Sema *s, const Builtin *builtin, Arguments *arguments) {
     return good ? builtin->rule(&call) : dsl_value_error();
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* The name of parameter `at`, for messages. */
 static const char *name_of(const BuiltinCall *call, uint32_t at) {

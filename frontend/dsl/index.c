@@ -3,8 +3,7 @@
  * check. */
 #include "frontend/dsl/sema.h"
 
-/* ---- lists --------------------------------------------------------------------------------------
- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 static bool list_index(Sema *s, const Ast *ast, int64_t count, int64_t *index) {
     if (!dsl_eval_int(s, ast, "an index", index)) return false;
@@ -50,8 +49,7 @@ static Value index_list(Sema *s, const Ast *ast, const ValueList *list) {
     return list_index(s, sub, list->count, &index) ? list->items[index] : dsl_value_error();
 }
 
-/* ---- tensors ------------------------------------------------------------------------------------
- */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
 /* What is gathered while the subscripts are read: the slice of each axis, the axes to reverse, and
  * the dims of the result. */

@@ -114,8 +114,7 @@ void dsl_scope_unknown(Sema *s, Loc loc, Str name) {
         diag_note(s->diags, sema_user_loc(s, loc), MSG_NOTE_MEANT, STR_ARG(guess.best));
 }
 
-/* ---- a file's items ----------------------------------------------------------------------------
- */
+/* ---- a file's items -------------------------------------------------------------------------- */
 
 void dsl_scope_declare(Sema *s, const AstFile *file, bool library) {
     Map *map = library ? &s->library : &s->user;

@@ -131,8 +131,7 @@ static void exec_assert(Sema *s, const Ast *ast) {
     }
 }
 
-/* ---- the choice -------------------------------------------------------------------------------
- */
+/* ---- the choice ------------------------------------------------------------------------------ */
 
 static void exec(Sema *s, const Ast *ast) {
     switch (ast->kind) {

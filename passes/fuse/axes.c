@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* ---- variables --------------------------------------------------------------------------------
- */
+/* ---- variables ------------------------------------------------------------------------------- */
 
 static const Dim *find_variable(Axes *axes, uint32_t axis, const Dim *extent) {
     for (size_t i = 0; i < axes->variables.count; i++) {
@@ -23,8 +22,7 @@ void axes_identity(Axes *axes, const Type *type, const Dim **out_index) {
     for (uint32_t i = 0; i < type->rank; i++) out_index[i] = find_variable(axes, i, type->dims[i]);
 }
 
-/* ---- maps -------------------------------------------------------------------------------------
- */
+/* ---- maps ------------------------------------------------------------------------------------ */
 
 static void reshape_index(IrContext *ctx, const Type *from, const Type *to, const Dim *const *index,
                           const Dim **out_index) {
@@ -131,8 +129,7 @@ bool axes_prefer_moved(Axes *axes, const Graph *graph, NodeId base, NodeId last)
     return is_affine_place(axes->ctx, graph_type(graph, last), index);
 }
 
-/* ---- contexts ---------------------------------------------------------------------------------
- */
+/* ---- contexts -------------------------------------------------------------------------------- */
 
 /* The walk of the emitter: each node once for each index and each set of guards that it is asked
  * for. */
