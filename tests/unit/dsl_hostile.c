@@ -124,7 +124,7 @@ static void test_swapped_words(void) {
         Arena *arena = arena_new(NULL);
         Words words = {0};
         find_words(arena, text, &words);
-        for (int k = 0; k < (test_long() ? 10000 : 150); k++) {
+        for (int k = 0; k < (test_long() ? 2500 : 150); k++) {
             Arena *scratch = arena_new(NULL);
             compile(swap_words(scratch, text, &words, &state));
             dsl_run_free(&run);
