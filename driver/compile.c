@@ -150,7 +150,7 @@ void compilation_tell(Compilation *compilation, const Options *options) {
         tcc_status status = tcc_unit_explain(compilation->unit, "memory", &text, &size);
         print_text(status, text, size);
     }
-    if (options_has(options, OPTION_times)) {
+    if (options_has(options, OPTION_times) || options_has(options, OPTION_time_passes)) {
         tcc_status status = tcc_unit_text(compilation->unit, "times", &text, &size);
         print_text(status, text, size);
     }

@@ -73,7 +73,7 @@ Dumps and times go to stderr.
   06-schedule.tir
   double.o
   other.so
-  $ tcc double.g -ftime-report -o a.so 2>&1 | head -1
+  $ tcc double.g --time-passes -o a.so 2>&1 | head -1
   pass              ms    nodes    after      bytes  rewrites
   $ tcc double.g -v -o a.so
   ! memory:

@@ -44,6 +44,10 @@ A wrong command line is status 2, with a hint where there is one.
   $ tcc a.g b.g
   ! tcc: error: one model at a time: a.g and b.g were given
   [2]
+  $ tcc chek a.g
+  ! tcc: error: one model at a time: chek and a.g were given
+  ! tcc: note: did you mean tcc check?
+  [2]
   $ tcc a.g -o
   ! tcc: error: -o needs a value: FILE
   [2]
