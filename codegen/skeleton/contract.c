@@ -113,7 +113,7 @@ static TileId operand_at(Contraction *s, NodeId operand, bool is_a) {
     return emit_value(&s->e, operand, index);
 }
 
-static DType sum_dtype(const Contraction *s) { return dtype_compute(s->node->type->dtype); }
+static DType sum_dtype(const Contraction *s) { return emit_sum_dtype(&s->e, s->id); }
 
 static TileId as_sum(Contraction *s, TileId value) {
     if (value == TILE_none || tile_value_type(s->e.program, value)->dtype == sum_dtype(s))
@@ -155,7 +155,7 @@ static TileId load_b(Contraction *s, const Dim *panel, const Dim *k) {
 static TileId sum_tile(Contraction *s, const Dim *row, const Dim *panel, int64_t mr) {
     ValueEmitter *e = &s->e;
     set_shape(s, 2, mr, s->nr, s->lanes);
-    TileId acc = emit_identity(e, s->node->type->dtype, OP_add);
+    TileId acc = emit_identity(e, sum_dtype(s), OP_add);
     size_t mark = emit_guard_mark(e);
     EmitLoop loop = emit_begin_for(e, "k", dim_const(e->ctx, 0), s->extent[GROUP_k], &acc, 1);
     loop.loop->unroll = 4;

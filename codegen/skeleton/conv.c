@@ -60,12 +60,10 @@ static void describe(Conv *s, const SkeletonRequest *request, NodeId id) {
     for (uint32_t i = 0; i < s->domain.rank; i++) s->domain.dims[i] = s->node->type->dims[i];
 }
 
-static DType sum_dtype(const Conv *s) { return dtype_compute(s->node->type->dtype); }
-
 static TileId as_sum(Conv *s, ValueEmitter *e, TileId value) {
-    if (value == TILE_none || tile_value_type(e->program, value)->dtype == sum_dtype(s))
-        return value;
-    return tile_cast(&e->b, value, sum_dtype(s));
+    DType dtype = emit_sum_dtype(e, s->id);
+    if (value == TILE_none || tile_value_type(e->program, value)->dtype == dtype) return value;
+    return tile_cast(&e->b, value, dtype);
 }
 
 /* Where the tap at w_index reads along spatial axis `axis` for the result at `out`. */
@@ -173,7 +171,7 @@ static TileId sum_taps(Conv *s, TileId acc, uint32_t axis, const Dim *column, co
 static void build_tile(Conv *s, const Dim *column, const Dim *panel, int64_t mr) {
     ValueEmitter *e = &s->e;
     set_shape(s, 2, mr, s->nr, s->lanes);
-    TileId acc = emit_identity(e, s->node->type->dtype, OP_add);
+    TileId acc = emit_identity(e, emit_sum_dtype(e, s->id), OP_add);
     s->x_index[0] = s->domain.index[0];
     acc = sum_taps(s, acc, 0, column, panel, mr);
     if (e->error != NULL) return;
@@ -240,10 +238,20 @@ static void build_tiles(Conv *s) {
 
 /* ---- element by element ---------------------------------------------------------------------- */
 
+/* x at the current tap, 0 outside. */
+static TileId read_x(Conv *s, ValueEmitter *e) {
+    size_t mark = emit_guard_mark(e);
+    for (uint32_t i = 0; i < s->spatial; i++)
+        emit_push_guard(e, s->x_index[2 + i], dim_const(e->ctx, 0), s->x->dims[2 + i]);
+    TileId x = as_sum(s, e, emit_value(e, s->node->args[0], s->x_index));
+    emit_pop_guards(e, mark);
+    return x;
+}
+
 static TileId sum_point(Conv *s, ValueEmitter *e, TileId acc, uint32_t axis) {
     const Dim *zero = dim_const(e->ctx, 0);
     if (axis == s->spatial + 1) {
-        TileId x = as_sum(s, e, emit_value(e, s->node->args[0], s->x_index));
+        TileId x = read_x(s, e);
         TileId w = as_sum(s, e, emit_value(e, s->node->args[1], s->w_index));
         if (x == TILE_none || w == TILE_none) return acc;
         TileId product = tile_map(&e->b, OP_mul, (TileId[]){x, w}, 2);
@@ -251,18 +259,15 @@ static TileId sum_point(Conv *s, ValueEmitter *e, TileId acc, uint32_t axis) {
     }
     bool taps = axis < s->spatial;
     const Dim *extent = taps ? s->w->dims[2 + axis] : s->channels;
-    size_t mark = emit_guard_mark(e);
     EmitLoop loop = emit_begin_for(e, taps ? "t" : "c", zero, extent, &acc, 1);
     if (taps) {
         s->w_index[2 + axis] = loop.variable;
         s->x_index[2 + axis] = tap_position(s, e, axis, s->domain.index[2 + axis]);
-        emit_push_guard(e, s->x_index[2 + axis], zero, s->x->dims[2 + axis]);
     } else {
         s->w_index[1] = loop.variable;
         s->x_index[1] = dim_add(e->ctx, dim_mul(e->ctx, s->group, s->channels), loop.variable);
     }
     acc = sum_point(s, e, loop.loop->carried, axis + 1);
-    emit_pop_guards(e, mark);
     return emit_end_for(e, loop, &acc);
 }
 
@@ -273,7 +278,7 @@ static void emit_point(ValueEmitter *e, const Domain *domain, const SkeletonRequ
     s.x_index[0] = domain->index[0];
     s.w_index[0] = domain->index[1];
     s.group = dim_floordiv(e->ctx, domain->index[1], s.outputs);
-    TileId acc = emit_identity(e, s.node->type->dtype, OP_add);
+    TileId acc = emit_identity(e, emit_sum_dtype(e, s.id), OP_add);
     store_result(&s, e, sum_point(&s, e, acc, 0));
 }
 

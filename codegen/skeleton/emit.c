@@ -586,10 +586,17 @@ static TileId emit_op(ValueEmitter *e, NodeId id, const Dim *const *index) {
     }
 }
 
+DType emit_sum_dtype(const ValueEmitter *e, NodeId id) {
+    const Node *node = graph_node(e->region, id);
+    bool wide = graph_type(e->region, node->args[0])->dtype == DT_f64;
+    return wide ? DT_f64 : dtype_compute(node->type->dtype);
+}
+
 /* Rounds to the node's dtype where that is pinned; loads and movement are exact already. */
 TileId emit_pin(ValueEmitter *e, NodeId id, TileId value) {
     const Node *node = graph_node(e->region, id);
     DType dtype = node->type->dtype;
+    if (dtype_is_float(dtype)) value = cast_to(&e->b, value, dtype_compute(dtype));
     bool exact =
         op_info(node->op)->class == CLASS_LEAF || (op_info(node->op)->flags & FLAG_movement);
     if (!e->rounded[id] || !is_narrow(dtype) || exact || node->op == OP_gather) return value;

@@ -82,7 +82,12 @@ void emit_set_shape(ValueEmitter *e, TileShape shape);
 /* The value of `node` at `index`, in the current shape; TILE_none once e->error is set. */
 TileId emit_value(ValueEmitter *e, NodeId node, const Dim *const *index);
 
-/* `value`, computed by a skeleton for `node`, rounded to its dtype where that is pinned. */
+/* What a sum, a contraction or a convolution accumulates in: f64 when its operands are, whatever it
+ * gives. */
+DType emit_sum_dtype(const ValueEmitter *e, NodeId node);
+
+/* `value`, computed by a skeleton for `node`, in compute form of its dtype, rounded to it where that
+ * is pinned. */
 TileId emit_pin(ValueEmitter *e, NodeId node, TileId value);
 
 /* Stores output number `output` at `index` under the current guards. */

@@ -119,7 +119,7 @@ typedef struct Accumulators {
 
 static DType accumulator_dtype(const Row *s, NodeId id) {
     const Node *node = graph_node(s->request->region, id);
-    if (op_info(node->op)->class == CLASS_REDUCE) return dtype_compute(node->type->dtype);
+    if (op_info(node->op)->class == CLASS_REDUCE) return emit_sum_dtype(&s->e, id);
     return dtype_compute(graph_type(s->request->region, node->args[0])->dtype);
 }
 

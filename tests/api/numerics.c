@@ -186,6 +186,27 @@ static void test_columns(void) {
     run_close(&r);
 }
 
+static void test_sums_of_f64(void) {
+    Run r;
+    static const char text[] =
+        "model m(x: f64[3, 100], w: f64[100, 2]) -> (y: f32[3], z: f32[3, 2]) {\n"
+        "    y = sum(x, axis=1, dtype=f32)\n"
+        "    z = matmul(x, w, dtype=f32)\n"
+        "}\n";
+    if (!run_text(&r, text, "2", 0)) return;
+    const double *x = r.in[0].data, *w = r.in[1].data;
+    for (int i = 0; i < 3; i++) {
+        double sums[3] = {0};
+        for (int k = 0; k < 100; k++) {
+            sums[0] += x[100 * i + k];
+            for (int j = 0; j < 2; j++) sums[1 + j] += x[100 * i + k] * w[2 * k + j];
+        }
+        check_bits(&r, 0, i, (float)sums[0]);
+        for (int j = 0; j < 2; j++) check_bits(&r, 1, 2 * i + j, (float)sums[1 + j]);
+    }
+    run_close(&r);
+}
+
 // ---- products -----------------------------------------------------------------------------------
 
 static void test_contractions(void) {
@@ -441,6 +462,24 @@ static void test_pooling(void) {
     run_close(&r);
 }
 
+static void test_padding_of_convolutions(void) {
+    static const int outputs[] = {1, 8};
+    for (int k = 0; k < 2; k++) {
+        Run r;
+        char text[200];
+        snprintf(text, sizeof text,
+                 "model m(x: f32[1, 1, 3], w: f32[%d, 1, 2]) -> (y: f32[1, %d, 4]) {\n"
+                 "    y = conv(x, w, lo=1, hi=1)\n"
+                 "}\n",
+                 outputs[k], outputs[k]);
+        const float x[3] = {1, 2, 3}, w[16] = {INFINITY, 1};
+        if (!run_given(&r, text, x, w)) return;
+        CHECK(isnan(out_f32(&r, 0)[0]));
+        for (int i = 1; i < 4; i++) CHECK(out_f32(&r, 0)[i] == INFINITY);
+        run_close(&r);
+    }
+}
+
 static void test_indices(void) {
     Run r;
     static const char text[] =
@@ -461,6 +500,7 @@ int main(void) {
     RUN(test_short_rows);
     RUN(test_two_axes);
     RUN(test_columns);
+    RUN(test_sums_of_f64);
     RUN(test_contractions);
     RUN(test_convolutions);
     RUN(test_windows);
@@ -472,6 +512,7 @@ int main(void) {
     RUN(test_casts);
     RUN(test_integers);
     RUN(test_pooling);
+    RUN(test_padding_of_convolutions);
     RUN(test_indices);
     return test_done();
 }
