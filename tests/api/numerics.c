@@ -227,6 +227,25 @@ static void test_contractions(void) {
     }
 }
 
+// A matrix by a vector is one contraction at -O0, and rows of rounded products above.
+static void test_matrix_by_vector(void) {
+    static const char text[] =
+        "model m(x: f32[7, 100], v: f32[100]) -> (y: f32[7]) { y = einsum(\"mk,k->m\", x, v) }\n";
+    for (int level = 0; level < LEVELS; level++) {
+        Run r;
+        if (!run_text(&r, text, levels[level], 0)) return;
+        for (int i = 0; i < 7; i++) {
+            float products[100], chain = 0;
+            for (int k = 0; k < 100; k++) {
+                products[k] = in_f32(&r, 0)[100 * i + k] * in_f32(&r, 1)[k];
+                chain = fmaf(in_f32(&r, 0)[100 * i + k], in_f32(&r, 1)[k], chain);
+            }
+            check_bits(&r, 0, i, level == 0 ? chain : sum_interleaved(products, 1, 0, 100));
+        }
+        run_close(&r);
+    }
+}
+
 // x[channels, 6, 6] with w[outputs, channels, 3, 3] and padding of 1.
 typedef struct Conv {
     const float *x, *w;
@@ -502,6 +521,7 @@ int main(void) {
     RUN(test_columns);
     RUN(test_sums_of_f64);
     RUN(test_contractions);
+    RUN(test_matrix_by_vector);
     RUN(test_convolutions);
     RUN(test_windows);
     RUN(test_running_sums);
