@@ -56,7 +56,8 @@ static bool may_join(const Fuser *f, const Group *group, NodeId id, Refusal *out
         return false;
     }
     if (fuser_class(f, id) == CLASS_GATHER && is_prologue(f, group, id)) {
-        *out_refusal = refusal("fuse-gather-in-loop", "indices would be checked again for each tile");
+        *out_refusal =
+            refusal("fuse-gather-in-loop", "indices would be checked again for each tile");
         return false;
     }
     return true;

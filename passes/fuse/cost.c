@@ -325,8 +325,9 @@ bool cost_prefers_absorbed(const Fuser *f, NodeId id, Group *const *groups, size
     Cone cone = {.whole = true};
     follow(f, &cone, id);
     if (count > 1 && (!cone.whole || cone.flops > FUSE_DEAR_FLOPS)) {
-        *out_refusal = refusal("fuse-dear-to-repeat", "several kernels need it, and computing it again "
-                                                 "in each is dearer than storing it");
+        *out_refusal =
+            refusal("fuse-dear-to-repeat", "several kernels need it, and computing it again "
+                                           "in each is dearer than storing it");
         refusal_note(out_refusal, "flops", cone.flops);
         return false;
     }

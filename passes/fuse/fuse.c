@@ -58,6 +58,46 @@ static void search(Fuser *f) {
     }
 }
 
+/* ---- bisection ----------------------------------------------------------------------------------
+ */
+
+static bool is_fused(const Fuser *f, const Group *group) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < group->nodes.count; i++)
+        count += fuser_class(f, group->nodes.data[i]) != CLASS_ITEM;
+    return !group->gone && count > 1;
+}
+
+static void leave(Fuser *f, const Group *group, NodeId id) {
+    GroupList *in = &f->in[id];
+    size_t kept = 0;
+    for (size_t i = 0; i < in->count; i++)
+        if (in->data[i] != group) in->data[kept++] = in->data[i];
+    in->count = kept;
+}
+
+/* A group for each node that is in no other one; the items of a sort stay with it. */
+static void split(Fuser *f, Group *group) {
+    group->gone = true;
+    for (size_t i = 0; i < group->nodes.count; i++) leave(f, group, group->nodes.data[i]);
+    for (size_t i = 0; i < group->nodes.count; i++) {
+        NodeId id = group->nodes.data[i];
+        if (f->in[id].count > 0 || fuser_class(f, id) == CLASS_ITEM) continue;
+        Group *single = group_add(f, id);
+        for (uint32_t u = f->user_start[id]; u < f->user_start[id + 1]; u++)
+            if (fuser_class(f, f->users[u]) == CLASS_ITEM) group_join(f, single, f->users[u]);
+    }
+}
+
+/* Kernels beyond the limit of --pass-limit are not fused, so that bisection finds a wrong one. */
+static void limit(Fuser *f) {
+    size_t count = f->groups.count;
+    for (size_t i = 0; i < count; i++) {
+        Group *group = f->groups.data[i];
+        if (is_fused(f, group) && !pass_allows(f->ctx)) split(f, group);
+    }
+}
+
 /* ---- the new graph ------------------------------------------------------------------------------
  */
 
@@ -184,6 +224,7 @@ Graph *pass_fuse(PassContext *ctx, Arena *arena, const Graph *graph) {
     fuser_init(&f, ctx, graph);
     search(&f);
     fuse_merge(&f);
+    limit(&f);
     fuse_remark_edges(&f);
     Writer w = {.f = &f, .to = graph_new(graph->ctx, arena, *graph->name)};
     w.map = NEW_ARRAY(f.arena, NodeId, graph->nodes.count);

@@ -83,8 +83,9 @@ static const char *merge_skeletons(const char *a, const char *b, Refusal *out_re
     if (plain) return a;
     if (str_equal(str_from(a), STR("elementwise"))) return b;
     if (str_equal(str_from(a), STR("row")) && str_equal(str_from(b), STR("row"))) return a;
-    *out_refusal = refusal("fuse-two-walks", "the ops accumulate in different ways, which one kernel "
-                                        "cannot do at once");
+    *out_refusal =
+        refusal("fuse-two-walks", "the ops accumulate in different ways, which one kernel "
+                                  "cannot do at once");
     return NULL;
 }
 

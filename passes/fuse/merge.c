@@ -118,7 +118,8 @@ static bool may_merge(const Fuser *f, const Group *a, const Group *b, Refusal *o
         return false;
     }
     if (!shapes_agree(f, a, b)) {
-        *out_refusal = refusal("fuse-other-shape", "their results have different numbers of elements");
+        *out_refusal =
+            refusal("fuse-other-shape", "their results have different numbers of elements");
         return false;
     }
     return true;

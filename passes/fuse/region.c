@@ -79,6 +79,19 @@ static NodeId add(Cut *c, NodeId id) {
     return to;
 }
 
+/* All results of a node that has several. */
+static void add_output(Cut *c, NodeId id) {
+    Graph *graph = c->region.graph;
+    NodeId to = add(c, id);
+    const Type *type = graph_type(graph, to);
+    if (!type->is_tuple) graph_add_output(graph, STR(""), to);
+    for (uint32_t i = 0; type->is_tuple && i < type->item_count; i++) {
+        Attr attrs[] = {{.i = i}};
+        NodeId item = graph_add(graph, OP_item, type->items[i], &to, 1, attrs, NULL, 0, NULL);
+        graph_add_output(graph, STR(""), item);
+    }
+}
+
 Region region_cut(const Graph *from, const bool *inlined, const NodeId *nodes, uint32_t count,
                   const NodeId *outputs, uint32_t output_count, Arena *arena) {
     Cut c = {.from = from, .inlined = inlined, .nodes = nodes, .count = count};
@@ -87,7 +100,6 @@ Region region_cut(const Graph *from, const bool *inlined, const NodeId *nodes, u
     init(&c, most * (1 + REGION_MAX_INLINED), arena);
     c.region.graph = graph_new(from->ctx, arena, STR(""));
     c.region.args = NEW_ARRAY(arena, NodeId, most);
-    for (uint32_t i = 0; i < output_count; i++)
-        graph_add_output(c.region.graph, STR(""), add(&c, outputs[i]));
+    for (uint32_t i = 0; i < output_count; i++) add_output(&c, outputs[i]);
     return c.region;
 }

@@ -17,8 +17,8 @@ typedef struct Region {
 
 /* Cuts `nodes` (increasing ids; leaves need not be listed) out of `from`. Nodes with the mark
  * `inlined` (NULL: none) stand in every region that uses them, though they are not listed.
- * `outputs` are among them, or leaves; what leads to none of them is left out. All lies in `arena`.
- */
+ * `outputs` are among them, or leaves, and stand for all results of a node that has several; what
+ * leads to none of them is left out. All lies in `arena`. */
 Region region_cut(const Graph *from, const bool *inlined, const NodeId *nodes, uint32_t count,
                   const NodeId *outputs, uint32_t output_count, Arena *arena);
 
