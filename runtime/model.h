@@ -29,6 +29,11 @@ static inline const char *image_string(const TccImage *image, uint32_t offset) {
     return (const char *)image + offset;
 }
 
+/* How many kernels each variant has. */
+static inline uint32_t image_kernel_count(const TccImage *image) {
+    return image->kernels.count / image->variants.count;
+}
+
 /* What tcc_model_api.open does, for the artefact that is given; it must outlive the model. */
 tcc_status model_open(const TccArtefact *artefact, const tcc_open_options *options,
                       tcc_model **out_model, char *message, size_t message_size);

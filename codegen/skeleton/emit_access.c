@@ -1,0 +1,105 @@
+/* Loads and stores: subscripts that are composed access maps, proved to lie inside their view or guarded. */
+#include "codegen/skeleton/emit_internal.h"
+
+TileId emit_cast(TileBuilder *b, TileId value, DType to) {
+    return tile_value_type(b->program, value)->dtype == to ? value : tile_cast(b, value, to);
+}
+
+/* Whether a subscript is more than one vector access: for the choice of the vector axis. */
+static void count_access(ValueEmitter *e, uint32_t view, const Dim *const *subscripts) {
+    if (e->shape.rank == 0 || e->shape.lanes <= 1) return;
+    const TileView *v = &e->program->views.data[view];
+    const Dim *position = emit_linear(e->ctx, v->rank, v->dims, subscripts);
+    uint32_t last = e->shape.rank - 1;
+    const DimSymbol *lane = tile_axis_symbol(e->program, last, e->shape.extents[last]);
+    const Dim *coefficient, *rest;
+    bool affine = dim_split_affine(e->ctx, position, lane, &coefficient, &rest);
+    if (affine && (dim_equals_int(coefficient, 0) || dim_equals_int(coefficient, 1))) return;
+    e->slow_accesses++;
+    bool near = e->near_symbol != NULL &&
+                dim_split_affine(e->ctx, position, e->near_symbol, &coefficient, &rest);
+    if (near && dim_equals_int(coefficient, 1)) e->near_accesses++;
+}
+
+/* Takes gathered symbols out of the subscripts into `at` tiles: each may occur in one subscript,
+ * affinely. */
+static bool split_dynamic(ValueEmitter *e, uint32_t rank, const Dim **subscripts, TileId *at,
+                          bool *out_any) {
+    for (uint32_t i = 0; i < rank; i++) at[i] = TILE_none;
+    for (size_t d = 0; d < e->dynamics.count; d++) {
+        const DynamicIndex *dynamic = &e->dynamics.data[d];
+        for (uint32_t i = 0; i < rank; i++) {
+            if (!dim_mentions(subscripts[i], dynamic->symbol)) continue;
+            const Dim *coefficient, *rest;
+            if (!dim_split_affine(e->ctx, subscripts[i], dynamic->symbol, &coefficient, &rest) ||
+                !dim_equals_int(coefficient, 1) || at[i] != TILE_none)
+                return false;
+            subscripts[i] = rest;
+            at[i] = dynamic->value;
+            *out_any = true;
+        }
+    }
+    return true;
+}
+
+/* Every element that is computed lies inside; where that does not follow from what is known here,
+ * the access gets a guard of its own, which always holds. They are popped with the caller's mark.
+ */
+static void guard_access(ValueEmitter *e, uint32_t view, const Dim *const *subscripts,
+                         const TileId *at) {
+    const TileView *v = &e->program->views.data[view];
+    size_t facts = e->prover.facts.count, given = e->guards.count;
+    for (size_t i = 0; i < given; i++)
+        prover_assume_range(&e->prover, e->guards.data[i].lo, e->guards.data[i].value,
+                            e->guards.data[i].hi);
+    const Dim *zero = dim_const(e->ctx, 0);
+    for (uint32_t i = 0; i < v->rank; i++) {
+        bool gathered = at != NULL && at[i] != TILE_none;
+        if (gathered || (prover_nonnegative(&e->prover, subscripts[i]) &&
+                         prover_less(&e->prover, subscripts[i], v->dims[i])))
+            continue;
+        emit_push_guard(e, subscripts[i], zero, v->dims[i]);
+    }
+    e->prover.facts.count = facts;
+}
+
+/* Whether each element of the tile has a gathered index of its own. */
+static bool gathers_lanes(const ValueEmitter *e, uint32_t rank, const TileId *at) {
+    for (uint32_t i = 0; i < rank; i++)
+        if (at[i] != TILE_none && tile_value_type(e->program, at[i])->rank > 0) return true;
+    return false;
+}
+
+TileId emit_load(ValueEmitter *e, uint32_t view, DType dtype, const Dim *const *index,
+                 uint32_t rank) {
+    const Dim *subscripts[TYPE_MAX_RANK];
+    TileId at[TYPE_MAX_RANK];
+    bool any = false;
+    for (uint32_t i = 0; i < rank; i++) subscripts[i] = index[i];
+    if (!split_dynamic(e, rank, subscripts, at, &any))
+        return emit_fail(e, "a gathered index is transformed before it is used");
+    if (any && gathers_lanes(e, rank, at))
+        e->slow_accesses++;
+    else
+        count_access(e, view, subscripts);
+    size_t mark = emit_guard_mark(e);
+    guard_access(e, view, subscripts, any ? at : NULL);
+    TileId value = tile_load(&e->b, emit_type(e, dtype), view, subscripts, any ? at : NULL,
+                             e->guards.data, (uint32_t)e->guards.count, 0);
+    emit_pop_guards(e, mark);
+    return emit_cast(&e->b, value, dtype_compute(dtype));
+}
+
+void emit_store(ValueEmitter *e, uint32_t output, TileId value, const Dim *const *index,
+                bool streaming) {
+    if (value == TILE_none || e->error != NULL) return;
+    const Type *type = graph_type(e->region, e->region->outputs.data[output].node);
+    uint32_t view = e->output_view + output;
+    count_access(e, view, index);
+    size_t mark = emit_guard_mark(e);
+    guard_access(e, view, index, NULL);
+    TileInstr *store = tile_store(&e->b, emit_cast(&e->b, value, type->dtype), view, index, NULL,
+                                  e->guards.data, (uint32_t)e->guards.count, OP_none);
+    store->streaming = streaming;
+    emit_pop_guards(e, mark);
+}

@@ -1,0 +1,156 @@
+/* Ops that only move: each rewrites the index and goes on with its operand. */
+#include "codegen/skeleton/emit_internal.h"
+
+/* The value of `inner` where the guards pushed since `mark` hold, `other` elsewhere. */
+static TileId choose(ValueEmitter *e, size_t mark, TileId inner, TileId other) {
+    TileId test = emit_test(e, mark);
+    emit_pop_guards(e, mark);
+    if (test == TILE_none) return inner;
+    return tile_map(&e->b, OP_select, (TileId[]){test, inner, other}, 3);
+}
+
+static bool mentions_dynamic(const ValueEmitter *e, const Dim *value) {
+    for (size_t d = 0; d < e->dynamics.count; d++)
+        if (dim_mentions(value, e->dynamics.data[d].symbol)) return true;
+    return false;
+}
+
+TileId emit_pad(ValueEmitter *e, const Node *node, const Dim *const *index) {
+    const Type *inner_type = graph_type(e->region, node->args[0]);
+    const DimList *lo = node_attr(node, "lo").dims;
+    TileId fill = emit_value(e, node->args[1], NULL);
+    size_t mark = emit_guard_mark(e);
+    const Dim *inner[TYPE_MAX_RANK];
+    for (uint32_t i = 0; i < node->type->rank; i++) {
+        inner[i] = dim_sub(e->ctx, index[i], lo->items[i]);
+        if (node->type->dims[i] == inner_type->dims[i]) continue;
+        if (mentions_dynamic(e, inner[i])) return emit_fail(e, "padding is gathered from");
+        emit_push_guard(e, inner[i], dim_const(e->ctx, 0), inner_type->dims[i]);
+    }
+    TileId value = emit_value(e, node->args[0], inner);
+    if (value == TILE_none || fill == TILE_none) return TILE_none;
+    return choose(e, mark, value, fill);
+}
+
+/* Operands from the last to the first: each is chosen where the index lies before its end. */
+TileId emit_concat(ValueEmitter *e, const Node *node, const Dim *const *index) {
+    int64_t axis = node_attr(node, "axis").i;
+    if (mentions_dynamic(e, index[axis])) return emit_fail(e, "a concatenation is gathered from");
+    const Dim *inner[TYPE_MAX_RANK];
+    for (uint32_t i = 0; i < node->type->rank; i++) inner[i] = index[i];
+    const Dim *end = node->type->dims[axis];
+    TileId result = TILE_none;
+    for (uint32_t i = node->arg_count; i-- > 0;) {
+        const Dim *extent = graph_type(e->region, node->args[i])->dims[axis];
+        const Dim *start = dim_sub(e->ctx, end, extent);
+        inner[axis] = dim_sub(e->ctx, index[axis], start);
+        end = start;
+        if (dim_proves_lt(e->ctx, index[axis], start)) continue;
+        size_t mark = emit_guard_mark(e);
+        emit_push_guard(e, inner[axis], dim_const(e->ctx, 0), extent);
+        TileId value = emit_value(e, node->args[i], inner);
+        if (value == TILE_none) return TILE_none;
+        if (result == TILE_none) emit_pop_guards(e, mark);
+        result = result == TILE_none ? value : choose(e, mark, value, result);
+        if (dim_proves_le(e->ctx, start, index[axis])) break;
+    }
+    return result == TILE_none ? emit_number(e, node->type->dtype, 0) : result;
+}
+
+/* Movement with a single operand: where element `index` of the result comes from. */
+static void operand_index(ValueEmitter *e, const Node *node, const Dim *const *index,
+                          const Dim **inner) {
+    const Type *type = graph_type(e->region, node->args[0]);
+    switch (node->op) {
+    case OP_reshape:
+        emit_delinear(e, type->rank, type->dims,
+                      emit_linear(e->ctx, node->type->rank, node->type->dims, index), inner);
+        break;
+    case OP_permute:
+        for (uint32_t i = 0; i < type->rank; i++)
+            inner[node_attr(node, "perm").ints->items[i]] = index[i];
+        break;
+    case OP_broadcast:
+        for (uint32_t i = 0; i < type->rank; i++) {
+            int64_t axis = node_attr(node, "axes").ints->items[i];
+            bool repeats = type->dims[i] != node->type->dims[axis];
+            inner[i] = repeats ? dim_const(e->ctx, 0) : index[axis];
+        }
+        break;
+    case OP_slice:
+        for (uint32_t i = 0; i < type->rank; i++)
+            inner[i] = dim_add(e->ctx, node_attr(node, "start").dims->items[i],
+                               dim_scale(e->ctx, index[i], node_attr(node, "step").ints->items[i]));
+        break;
+    default: { /* reverse */
+        const IntList *axes = node_attr(node, "axes").ints;
+        for (uint32_t i = 0; i < type->rank; i++) inner[i] = index[i];
+        for (uint32_t i = 0; i < axes->count; i++) {
+            int64_t axis = axes->items[i];
+            inner[axis] = dim_sub(e->ctx, dim_offset(e->ctx, type->dims[axis], -1), index[axis]);
+        }
+    }
+    }
+}
+
+TileId emit_moved(ValueEmitter *e, const Node *node, const Dim *const *index) {
+    const Dim *inner[TYPE_MAX_RANK];
+    size_t mark = emit_guard_mark(e);
+    operand_index(e, node, index, inner);
+    TileId value = emit_value(e, node->args[0], inner);
+    emit_pop_guards(e, mark);
+    return value;
+}
+
+/* Whether all elements of the tile have this index. */
+static bool is_uniform(ValueEmitter *e, const Dim *const *index, uint32_t rank) {
+    for (uint32_t axis = 0; axis < e->shape.rank; axis++) {
+        const DimSymbol *symbol = tile_axis_symbol(e->program, axis, e->shape.extents[axis]);
+        for (uint32_t i = 0; i < rank; i++)
+            if (dim_mentions(index[i], symbol)) return false;
+        for (size_t i = 0; i < e->guards.count; i++)
+            if (dim_mentions(e->guards.data[i].value, symbol)) return false;
+    }
+    return true;
+}
+
+/* An element of an index tensor, wrapped and checked; one for the whole tile where that will do. */
+static TileId emit_safe_index(ValueEmitter *e, NodeId indices, const Dim *const *where,
+                              const Dim *bound) {
+    TileShape shape = e->shape;
+    if (is_uniform(e, where, graph_type(e->region, indices)->rank))
+        emit_set_shape(e, (TileShape){.lanes = shape.lanes == 0 ? 0 : 1});
+    TileId raw = emit_value(e, indices, where), safe = TILE_none;
+    if (raw != TILE_none)
+        safe = tile_check(&e->b, emit_cast(&e->b, raw, DT_i64), bound, e->guards.data,
+                          (uint32_t)e->guards.count);
+    emit_set_shape(e, shape);
+    return safe;
+}
+
+/* x[…, i[…], …]: the index is read, made safe, and stands as a symbol in x's index. */
+TileId emit_gather(ValueEmitter *e, const Node *node, const Dim *const *index) {
+    const Type *table = graph_type(e->region, node->args[0]);
+    const Type *indices = graph_type(e->region, node->args[1]);
+    uint32_t axis = (uint32_t)node_attr(node, "axis").i,
+             batch = (uint32_t)node_attr(node, "batch").i;
+    uint32_t middle = indices->rank - batch;
+    const Dim *where[TYPE_MAX_RANK], *inner[TYPE_MAX_RANK];
+    for (uint32_t i = 0; i < indices->rank; i++)
+        where[i] = i < batch ? index[i] : index[axis + i - batch];
+    TileId safe = emit_safe_index(e, node->args[1], where, table->dims[axis]);
+    if (safe == TILE_none) return TILE_none;
+    const DimSymbol *symbol = dim_new_symbol(e->ctx, SYMBOL_index, STR("at"), 0,
+                                             table->dims[axis]->hi - 1, 0, table->dims[axis]);
+    vec_push(e->arena, &e->dynamics, (DynamicIndex){symbol, safe});
+    for (uint32_t i = 0; i < table->rank; i++)
+        inner[i] = i < axis    ? index[i]
+                   : i == axis ? dim_of_symbol(e->ctx, symbol)
+                               : index[i - 1 + middle];
+    size_t mark = emit_guard_mark(e);
+    emit_push_guard(e, dim_const(e->ctx, 0), dim_const(e->ctx, 0), table->dims[axis]);
+    TileId value = emit_value(e, node->args[0], inner);
+    emit_pop_guards(e, mark);
+    e->dynamics.count--;
+    return value;
+}

@@ -1,0 +1,202 @@
+/* From the inputs' shapes to everything that depends on dims alone: kept for the next run with the same dims. */
+#include "runtime/session_internal.h"
+
+#include "runtime/copy.h"
+#include "runtime/expr.h"
+
+/* ---- dims ------------------------------------------------------------------------------------ */
+
+bool session_evaluate(const tcc_session *s, TccExpr expr, int64_t *out_value) {
+    const TccImage *image = s->model->artefact.image;
+    const int64_t *code = image_at(image, image->code);
+    return expr_evaluate(code + expr.offset, expr.count, s->dims, image->dims.count, out_value);
+}
+
+/* The slot of an expression that is one dim, else -1. */
+static int64_t lone_dim(const TccImage *image, TccExpr expr) {
+    const int64_t *code = image_at(image, image->code);
+    return expr.count == 2 && code[expr.offset] == EXPR_dim ? code[expr.offset + 1] : -1;
+}
+
+static const char *dtype_name(int32_t dtype) {
+    static const char *const names[] = {"bool",   "i4",  "u4",   "i8",  "u8",  "i16",
+                                        "u16",    "i32", "u32",  "i64", "u64", "f8e4m3",
+                                        "f8e5m2", "f16", "bf16", "f32", "f64"};
+    return dtype >= 0 && dtype < (int32_t)(sizeof names / sizeof *names) ? names[dtype] : "unknown";
+}
+
+static tcc_status check_tensor(tcc_session *s, const TccPort *port, const char *kind,
+                               const tcc_tensor *tensor) {
+    const char *name = image_string(s->model->artefact.image, port->name);
+    int64_t count;
+    if (tensor->size < sizeof *tensor)
+        return session_fail(s, TCC_INVALID, "%s \"%s\": tcc_tensor.size is wrong", kind, name);
+    if (tensor->device != TCC_CPU)
+        return session_fail(s, TCC_INVALID, "%s \"%s\" is not in the CPU's memory", kind, name);
+    if (tensor->dtype != port->dtype)
+        return session_fail(s, TCC_INVALID, "%s \"%s\" is %s, expected %s", kind, name,
+                            dtype_name(tensor->dtype), dtype_name(port->dtype));
+    if (tensor->rank != port->rank)
+        return session_fail(s, TCC_INVALID, "%s \"%s\" has rank %u, expected %u", kind, name,
+                            tensor->rank, port->rank);
+    if (!tensor_count(tensor, &count))
+        return session_fail(s, TCC_INVALID, "%s \"%s\" has a wrong dim", kind, name);
+    if (tensor->data == NULL && count > 0)
+        return session_fail(s, TCC_INVALID, "%s \"%s\" has no data", kind, name);
+    if (port->bits < 8 && !tensor_is_dense(tensor))
+        return session_fail(s, TCC_INVALID, "%s \"%s\" has 4-bit elements and must be dense", kind,
+                            name);
+    return TCC_OK;
+}
+
+static tcc_status check_dim(tcc_session *s, const TccPort *port, const char *kind, uint32_t axis,
+                            int64_t got) {
+    const char *name = image_string(s->model->artefact.image, port->name);
+    int64_t expected;
+    if (!session_evaluate(s, port->dims[axis], &expected))
+        return session_fail(s, TCC_INVALID, "the dims of %s \"%s\" overflow", kind, name);
+    if (got == expected) return TCC_OK;
+    return session_fail(s, TCC_INVALID, "%s \"%s\": axis %u has %lld elements, expected %lld", kind,
+                        name, axis, (long long)got, (long long)expected);
+}
+
+/* Gives each dim the size of the first input axis that is just this dim. */
+static tcc_status bind_dims(tcc_session *s, const tcc_tensor *inputs, bool *out_changed) {
+    const TccImage *image = s->model->artefact.image;
+    const TccPort *ports = image_at(image, image->inputs);
+    const TccDim *dims = image_at(image, image->dims);
+    uint64_t seen[4] = {0};
+    *out_changed = !s->bound;
+    for (uint32_t i = 0; i < image->inputs.count; i++) {
+        for (uint32_t a = 0; a < ports[i].rank; a++) {
+            int64_t slot = lone_dim(image, ports[i].dims[a]), value = inputs[i].dims[a];
+            if (slot < 0 || slot >= 256 || (seen[slot / 64] >> (slot % 64) & 1)) continue;
+            seen[slot / 64] |= (uint64_t)1 << (slot % 64);
+            if (value < dims[slot].lo || value > dims[slot].hi)
+                return session_fail(
+                    s, TCC_INVALID, "input \"%s\": dim %s is %lld, not in %lld..%lld",
+                    image_string(image, ports[i].name), image_string(image, dims[slot].name),
+                    (long long)value, (long long)dims[slot].lo, (long long)dims[slot].hi);
+            if (s->dims[slot] != value) *out_changed = true;
+            s->dims[slot] = value;
+        }
+    }
+    return TCC_OK;
+}
+
+static tcc_status check_relations(tcc_session *s) {
+    const TccImage *image = s->model->artefact.image;
+    const TccCheck *checks = image_at(image, image->checks);
+    for (uint32_t i = 0; i < image->checks.count; i++) {
+        int64_t a, b;
+        bool known = session_evaluate(s, checks[i].a, &a) && session_evaluate(s, checks[i].b, &b);
+        if (known && (checks[i].at_most ? a <= b : a == b)) continue;
+        if (!known) return session_fail(s, TCC_INVALID, "the model's dims overflow");
+        return session_fail(s, TCC_INVALID, "%s: %lld %s %lld",
+                            image_string(image, checks[i].message), (long long)a,
+                            checks[i].at_most ? "is more than" : "is not", (long long)b);
+    }
+    return TCC_OK;
+}
+
+/* ---- what follows from the dims -------------------------------------------------------------- */
+
+/* The first plan that holds the dims; the last holds all. */
+static uint32_t choose_bucket(const tcc_session *s) {
+    const TccImage *image = s->model->artefact.image;
+    const TccBucket *buckets = image_at(image, image->buckets);
+    for (uint32_t b = 0; b + 1 < image->buckets.count; b++) {
+        const int64_t *hi = (const int64_t *)(const void *)image_string(image, buckets[b].hi);
+        bool fits = true;
+        for (uint32_t d = 0; d < image->dims.count && fits; d++) fits = s->dims[d] <= hi[d];
+        if (fits) return b;
+    }
+    return image->buckets.count - 1;
+}
+
+const TccKernelInfo *session_kernel(const tcc_session *s, uint32_t kernel) {
+    const TccImage *image = s->model->artefact.image;
+    const TccKernelInfo *kernels = image_at(image, image->kernels);
+    return &kernels[s->model->variant * image_kernel_count(image) + kernel];
+}
+
+static tcc_status evaluate_sizes(tcc_session *s) {
+    const TccImage *image = s->model->artefact.image;
+    const TccBuffer *buffers = image_at(image, image->buffers);
+    const TccLaunch *launches = image_at(image, image->launches);
+    bool known = true;
+    s->scratch_bytes = 0;
+    for (uint32_t i = 0; i < image->buffers.count; i++)
+        known = known && session_evaluate(s, buffers[i].bytes, &s->buffer_bytes[i]);
+    for (uint32_t i = 0; i < image->launches.count; i++) {
+        const TccKernelInfo *kernel = session_kernel(s, launches[i].kernel);
+        int64_t scratch = 0;
+        known = known && session_evaluate(s, kernel->points, &s->points[i]) &&
+                session_evaluate(s, kernel->scratch, &scratch);
+        if (known && scratch > 0 && (uint64_t)scratch > s->scratch_bytes)
+            s->scratch_bytes = (size_t)scratch;
+    }
+    return known ? TCC_OK : session_fail(s, TCC_INVALID, "the model's sizes overflow");
+}
+
+static tcc_status reserve_memory(tcc_session *s) {
+    const TccImage *image = s->model->artefact.image;
+    const TccBucket *buckets = image_at(image, image->buckets);
+    const TccBuffer *buffers = image_at(image, image->buffers);
+    s->bucket = choose_bucket(s);
+    s->scratch_stride = (s->scratch_bytes + PAGE - 1) / PAGE * PAGE;
+    size_t threads = (size_t)s->model->threads;
+    if (!block_reserve(&s->arena, (size_t)buckets[s->bucket].arena_bytes) ||
+        !block_reserve(&s->scratch, s->scratch_stride * threads))
+        return session_fail(s, TCC_MEMORY,
+                            "out of memory: the model needs %llu bytes between kernels",
+                            (unsigned long long)buckets[s->bucket].arena_bytes);
+    s->arena_high = 0;
+    for (uint32_t i = 0; i < image->buffers.count; i++) {
+        if (buffers[i].kind != TCC_BUFFER_arena) continue;
+        uint64_t end = (uint64_t)(buffers[i].offset[s->bucket] + s->buffer_bytes[i]);
+        end = (end + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        if (end > s->arena_high) s->arena_high = end;
+    }
+    return TCC_OK;
+}
+
+tcc_status session_bind_inputs(tcc_session *s, const tcc_tensor *inputs, uint32_t count) {
+    const TccImage *image = s->model->artefact.image;
+    const TccPort *ports = image_at(image, image->inputs);
+    bool changed = false;
+    if (count != image->inputs.count)
+        return session_fail(s, TCC_INVALID, "%u inputs were given, the model has %u", count,
+                            image->inputs.count);
+    tcc_status status = TCC_OK;
+    for (uint32_t i = 0; i < count && status == TCC_OK; i++)
+        status = check_tensor(s, &ports[i], "input", &inputs[i]);
+    if (status == TCC_OK) status = bind_dims(s, inputs, &changed);
+    for (uint32_t i = 0; i < count && status == TCC_OK; i++)
+        for (uint32_t a = 0; a < ports[i].rank && status == TCC_OK; a++)
+            status = check_dim(s, &ports[i], "input", a, inputs[i].dims[a]);
+    if (status != TCC_OK || !changed) {
+        if (status != TCC_OK) s->bound = false;
+        return status;
+    }
+    s->bound = false;
+    status = check_relations(s);
+    if (status == TCC_OK) status = evaluate_sizes(s);
+    if (status == TCC_OK) status = reserve_memory(s);
+    s->bound = status == TCC_OK;
+    return status;
+}
+tcc_status session_check_outputs(tcc_session *s, const tcc_tensor *outputs, uint32_t count) {
+    const TccImage *image = s->model->artefact.image;
+    const TccPort *ports = image_at(image, image->outputs);
+    if (count != image->outputs.count)
+        return session_fail(s, TCC_INVALID, "%u outputs were given, the model has %u", count,
+                            image->outputs.count);
+    tcc_status status = TCC_OK;
+    for (uint32_t i = 0; i < count && status == TCC_OK; i++) {
+        status = check_tensor(s, &ports[i], "output", &outputs[i]);
+        for (uint32_t a = 0; a < ports[i].rank && status == TCC_OK; a++)
+            status = check_dim(s, &ports[i], "output", a, outputs[i].dims[a]);
+    }
+    return status;
+}

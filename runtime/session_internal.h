@@ -1,0 +1,59 @@
+/* What the files of the session share: its state. session.c makes sessions and holds the API, session_dims.c binds dims
+ * and finds what follows from them, session_tensors.c takes the caller's tensors in, session_launch.c runs kernels. */
+#ifndef TCC_RUNTIME_SESSION_INTERNAL_H
+#define TCC_RUNTIME_SESSION_INTERNAL_H
+
+#include "runtime/model.h"
+
+enum { MESSAGE_SIZE = 512, ALIGNMENT = 64, PAGE = 4096 };
+
+/* Memory that grows and never shrinks. */
+typedef struct Block {
+    char *data;
+    size_t size;
+} Block;
+
+struct tcc_session {
+    tcc_model *model;
+    char message[MESSAGE_SIZE];
+    int64_t *dims; /* by slot */
+    bool bound;    /* what follows is that of `dims` */
+    uint32_t bucket;
+    int64_t *points;       /* by launch */
+    int64_t *buffer_bytes; /* by buffer */
+    size_t scratch_bytes;  /* the greatest of all launches */
+    uint64_t arena_high;
+    Block arena, scratch; /* scratch: one of scratch_stride bytes a thread */
+    size_t scratch_stride;
+    Block *staged;      /* by port: inputs, then outputs */
+    void **buffers;     /* the address of each buffer */
+    void **arguments;   /* the same by launch buffer table */
+    tcc_status pending; /* what sync will say */
+    tcc_profile_callback *profile;
+    void *profile_user;
+};
+
+/* Sets the session's message; returns `status`. */
+tcc_status session_fail(tcc_session *s, tcc_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* At least `size` bytes, aligned; the contents are not kept. */
+bool block_reserve(Block *block, size_t size);
+
+/* session_dims.c: checks the inputs' shapes, binds the dims, and evaluates all that follows from them. */
+tcc_status session_bind_inputs(tcc_session *s, const tcc_tensor *inputs, uint32_t count);
+tcc_status session_check_outputs(tcc_session *s, const tcc_tensor *outputs, uint32_t count);
+bool session_evaluate(const tcc_session *s, TccExpr expr, int64_t *out_value);
+/* The record of a kernel of the variant in use. */
+const TccKernelInfo *session_kernel(const tcc_session *s, uint32_t kernel);
+
+/* session_tensors.c: the address of every buffer, staging what kernels cannot use as it is; after the run the staged
+ * outputs are copied back. */
+tcc_status session_point_buffers(tcc_session *s, const tcc_tensor *inputs,
+                                 const tcc_tensor *outputs);
+void session_unstage_outputs(tcc_session *s, const tcc_tensor *outputs);
+
+/* session_launch.c: runs one launch. */
+tcc_status session_launch(tcc_session *s, uint32_t number);
+
+#endif
