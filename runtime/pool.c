@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -117,14 +118,21 @@ void pool_free(Pool *pool) {
 
 int32_t pool_threads(const Pool *pool) { return pool->threads; }
 
-/* Workers inherit no signals: those are the host's. */
+static bool start_worker(Pool *pool) {
+    Worker *worker = &pool->workers[pool->started];
+    *worker = (Worker){.pool = pool, .number = pool->started + 1};
+    if (pthread_create(&worker->thread, NULL, work, worker) != 0) return false;
+    pool->started++;
+    return true;
+}
+
+/* Workers take no signals: those are for the host's threads. */
 static void start_workers(Pool *pool, int32_t wanted) {
-    while (pool->started < wanted) {
-        Worker *worker = &pool->workers[pool->started];
-        *worker = (Worker){.pool = pool, .number = pool->started + 1};
-        if (pthread_create(&worker->thread, NULL, work, worker) != 0) return;
-        pool->started++;
-    }
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (pool->started < wanted && start_worker(pool)) continue;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 int32_t pool_run(Pool *pool, int32_t count, void (*body)(void *data, int32_t i), void *data) {
