@@ -38,12 +38,12 @@ static const Type *outputs_type(const Graph *region) {
 }
 
 NodeId kernel_add(Graph *graph, const Graph *region, const NodeId *args, Str name, Str skeleton,
-                  const Origin *origin) {
+                  Str strategy, const Origin *origin) {
     IrContext *ctx = graph->ctx;
     const Str *empty = ir_string(ctx, STR(""));
     Attr attrs[] = {[ATTR_NAME] = {.str = ir_string(ctx, name)},
                     [ATTR_SKELETON] = {.str = ir_string(ctx, skeleton)},
-                    [ATTR_STRATEGY] = {.str = empty},
+                    [ATTR_STRATEGY] = {.str = ir_string(ctx, strategy)},
                     [ATTR_SCHEDULE] = {.str = empty}};
     return graph_add(graph, OP_kernel, outputs_type(region), args, (uint32_t)region->inputs.count,
                      attrs, &region, 1, origin);

@@ -17,9 +17,9 @@ bool kernel_holds_leaf(const Graph *graph, NodeId id);
 const char *kernel_skeleton(OpClass class);
 
 /* Adds a kernel over `args`, one an input of `region`, whose outputs decide its type. `name` is a C
- * identifier, unique in the graph; strategy and schedule are left empty. */
+ * identifier, unique in the graph; the schedule is left empty. */
 NodeId kernel_add(Graph *graph, const Graph *region, const NodeId *args, Str name, Str skeleton,
-                  const Origin *origin);
+                  Str strategy, const Origin *origin);
 
 /* The attributes of a kernel node. */
 Str kernel_name(const Node *kernel);

@@ -2,6 +2,7 @@
 #include "passes/fuse/fuse.h"
 
 #include "base/messages.h"
+#include "passes/fuse/strategy.h"
 #include "passes/kernel.h"
 #include "passes/rewrite.h"
 
@@ -116,13 +117,21 @@ static NodeId kernel_result(Writer *w, NodeId kernel, const Graph *region, uint3
                      graph_node(w->to, kernel)->origin);
 }
 
+/* The texts of a kernel node. */
+typedef struct Label {
+    Str name;
+    const char *skeleton, *strategy;
+    const Origin *origin;
+} Label;
+
 /* The kernel whose outputs are the old nodes `stored`. */
 static void write_kernel(Writer *w, const Region *region, const NodeId *stored,
-                         const char *skeleton, Str name, const Origin *origin) {
+                         const Label *label) {
     const Graph *graph = graph_copy(w->to->arena, region->graph);
     NodeId *args = NEW_ARRAY(w->f->arena, NodeId, graph->inputs.count);
     for (size_t i = 0; i < graph->inputs.count; i++) args[i] = w->map[region->args[i]];
-    NodeId kernel = kernel_add(w->to, graph, args, name, str_from(skeleton), origin);
+    NodeId kernel = kernel_add(w->to, graph, args, label->name, str_from(label->skeleton),
+                               str_from(label->strategy), label->origin);
     for (uint32_t i = 0; i < graph->outputs.count; i++)
         w->map[stored[i]] = kernel_result(w, kernel, graph, i);
 }
@@ -145,7 +154,9 @@ static void write_group(Writer *w, const Group *group) {
         report(w, root);
         return;
     }
-    write_kernel(w, &region, stored, skeleton, fuse_kernel_name(f, group), root->origin);
+    Label label = {fuse_kernel_name(f, group), skeleton, "", root->origin};
+    label.strategy = fuse_choose_strategy(f, group, region.graph, label.name);
+    write_kernel(w, &region, stored, &label);
 }
 
 /* Groups after those that they read, depth first without recursion. */
@@ -201,8 +212,9 @@ static NodeId write_copy(Writer *w, NodeId leaf) {
     Arena *arena = w->f->arena;
     Region region = region_cut(w->f->graph, NULL, NULL, 0, &leaf, 1, arena);
     NodeId before = w->map[leaf];
-    write_kernel(w, &region, &leaf, "elementwise", str_format(arena, "copy_%u", leaf),
-                 graph_node(w->f->graph, leaf)->origin);
+    Label label = {str_format(arena, "copy_%u", leaf), "elementwise", "",
+                   graph_node(w->f->graph, leaf)->origin};
+    write_kernel(w, &region, &leaf, &label);
     NodeId copy = w->map[leaf];
     w->map[leaf] = before;
     return copy;

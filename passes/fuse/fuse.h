@@ -46,7 +46,8 @@ typedef struct Verdict {
     const Graph *region; /* lies with the verdict */
     Str skeleton;
     bool legal;
-    const char *why; /* when it is not */
+    const char *why;               /* when it is not */
+    const struct Cascade *cascade; /* of a row, once it was asked for (strategy.c) */
     struct Verdict *next;
 } Verdict;
 
@@ -128,7 +129,7 @@ const char *group_skeleton(const Fuser *f, const Group *group, size_t count, Ref
  * written to out_stored (room for `count`; may be NULL). */
 Region group_region(Fuser *f, const Group *group, size_t count, NodeId *out_stored);
 /* Whether codegen can build the region (remembered by region). */
-const Verdict *group_judge(Fuser *f, const Graph *region, const char *skeleton);
+Verdict *group_judge(Fuser *f, const Graph *region, const char *skeleton);
 /* Whether a kernel made of `group` would need results of itself. */
 bool group_has_cycle(Fuser *f, const Group *group);
 

@@ -201,7 +201,7 @@ static Verdict *find_verdict(const Fuser *f, Str key, const Graph *region, Str s
     return v;
 }
 
-const Verdict *group_judge(Fuser *f, const Graph *region, const char *skeleton) {
+Verdict *group_judge(Fuser *f, const Graph *region, const char *skeleton) {
     uint64_t hash = graph_hash(region);
     Str key = {(const char *)&hash, sizeof hash}, name = str_from(skeleton);
     Verdict *verdict = find_verdict(f, key, region, name);

@@ -12,7 +12,7 @@ static NodeId wrap(Rewrite *r, NodeId id, const char *skeleton) {
     NodeId *args = NEW_ARRAY(scratch, NodeId, count);
     for (size_t i = 0; i < count; i++) args[i] = r->map[region.args[i]];
     Str name = str_format(scratch, "%s_%u", op_info(node->op)->name, id);
-    return kernel_add(r->to, region.graph, args, name, str_from(skeleton), node->origin);
+    return kernel_add(r->to, region.graph, args, name, str_from(skeleton), STR(""), node->origin);
 }
 
 static bool is_output(const Graph *graph, NodeId id) {
