@@ -190,12 +190,17 @@ static TileId emit_elementwise(ValueEmitter *e, const Node *node, const Dim *con
     return tile_map(&e->b, node->op, args, node->arg_count);
 }
 
+/* The key is one number for all elements: it is there whichever of them are, so the guards, which
+ * name the tile's axes, do not hold for it. */
 static TileId emit_random(ValueEmitter *e, const Node *node, const Dim *const *index) {
     const Dim *counter = emit_linear(e->ctx, node->type->rank, node->type->dims, index);
     TileId count = emit_index(e, counter);
     TileShape shape = e->shape;
+    __typeof__(e->guards) guards = e->guards;
     emit_set_shape(e, (TileShape){.lanes = shape.lanes == 0 ? 0 : 1});
+    e->guards = (__typeof__(e->guards)){0};
     TileId key = emit_value(e, node->args[0], NULL);
+    e->guards = guards;
     emit_set_shape(e, shape);
     if (key == TILE_none || count == TILE_none) return TILE_none;
     return tile_random(&e->b, key, count, node_attr(node, "stream").i);
