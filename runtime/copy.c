@@ -28,7 +28,7 @@ bool tensor_is_dense(const tcc_tensor *tensor) {
     return dense || all_zero;
 }
 
-void tensor_span(const tcc_tensor *tensor, uint32_t element_bytes, uintptr_t *out_begin,
+void tensor_span(const tcc_tensor *tensor, uint32_t element_bits, uintptr_t *out_begin,
                  uintptr_t *out_end) {
     int64_t low = 0, high = 0, count = 0;
     uintptr_t begin = (uintptr_t)tensor_begin(tensor);
@@ -47,8 +47,8 @@ void tensor_span(const tcc_tensor *tensor, uint32_t element_bytes, uintptr_t *ou
                 high += reach;
         }
     }
-    *out_begin = begin + (uintptr_t)(low * (int64_t)element_bytes);
-    *out_end = begin + (uintptr_t)((high + 1) * (int64_t)element_bytes);
+    *out_begin = begin + (uintptr_t)(low * (int64_t)element_bits / 8);
+    *out_end = begin + (uintptr_t)(((high + 1) * (int64_t)element_bits + 7) / 8);
 }
 
 /* Walks the elements in row-major order; `strides` in bytes. */

@@ -17,7 +17,7 @@ bool tensor_count(const tcc_tensor *tensor, int64_t *out_count);
 bool tensor_is_dense(const tcc_tensor *tensor);
 
 /* The lowest and the highest byte that the elements touch (as addresses, end exclusive). */
-void tensor_span(const tcc_tensor *tensor, uint32_t element_bytes, uintptr_t *out_begin,
+void tensor_span(const tcc_tensor *tensor, uint32_t element_bits, uintptr_t *out_begin,
                  uintptr_t *out_end);
 
 /* Copies between the tensor and dense memory; elements are whole bytes. */

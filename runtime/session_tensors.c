@@ -29,10 +29,10 @@ static void *stage_input(tcc_session *s, uint32_t i, const TccPort *port,
     return s->staged[i].data;
 }
 
-static bool overlaps(const tcc_tensor *a, uint32_t a_bytes, const tcc_tensor *b, uint32_t b_bytes) {
+static bool overlaps(const tcc_tensor *a, uint32_t a_bits, const tcc_tensor *b, uint32_t b_bits) {
     uintptr_t a0, a1, b0, b1;
-    tensor_span(a, a_bytes, &a0, &a1);
-    tensor_span(b, b_bytes, &b0, &b1);
+    tensor_span(a, a_bits, &a0, &a1);
+    tensor_span(b, b_bits, &b0, &b1);
     return a0 < b1 && b0 < a1;
 }
 
@@ -42,12 +42,18 @@ static bool output_is_shared(const tcc_session *s, uint32_t o, const tcc_tensor 
     const TccImage *image = s->model->artefact.image;
     const TccPort *in = image_at(image, image->inputs), *out = image_at(image, image->outputs);
     for (uint32_t i = 0; i < image->inputs.count; i++)
-        if (overlaps(&outputs[o], element_bytes(&out[o]), &inputs[i], element_bytes(&in[i])))
-            return true;
+        if (overlaps(&outputs[o], out[o].bits, &inputs[i], in[i].bits)) return true;
     for (uint32_t i = 0; i < o; i++)
-        if (overlaps(&outputs[o], element_bytes(&out[o]), &outputs[i], element_bytes(&out[i])))
-            return true;
+        if (overlaps(&outputs[o], out[o].bits, &outputs[i], out[i].bits)) return true;
     return false;
+}
+
+/* Kernels write single 4-bit values; the half byte behind an odd number of them is 0. */
+static void clear_last_nibble(const tcc_session *s, uint32_t buffer, uint32_t output) {
+    const TccImage *image = s->model->artefact.image;
+    const TccPort *port = (const TccPort *)image_at(image, image->outputs) + output;
+    int64_t bytes = s->buffer_bytes[buffer];
+    if (port->bits < 8 && bytes > 0) ((char *)s->buffers[buffer])[bytes - 1] = 0;
 }
 
 static void *stage_output(tcc_session *s, uint32_t o, const tcc_tensor *inputs,
@@ -95,6 +101,7 @@ tcc_status session_point_buffers(tcc_session *s, const tcc_tensor *inputs,
         }
         if (s->buffers[i] == NULL && s->buffer_bytes[i] > 0)
             return session_fail(s, TCC_MEMORY, "out of memory");
+        if (buffers[i].kind == TCC_BUFFER_output) clear_last_nibble(s, i, k);
     }
     const uint32_t *launch_buffers = image_at(image, image->launch_buffers);
     for (uint32_t i = 0; i < image->launch_buffers.count; i++)

@@ -44,8 +44,8 @@ typedef enum tcc_status {
         6 /* an index of the model's data was out of range; the outputs are not to be used */
 } tcc_status;
 
-/* Element types. bool is a byte of 0 or 1; 4-bit values are packed, low nibble first; the 8-bit
- * floats are those of OCP; bf16 is the upper half of an f32. */
+/* Element types. bool is a byte of 0 or 1; 4-bit values are packed, low nibble first, the last
+ * nibble of an odd number of them being 0; the 8-bit floats are those of OCP; bf16 is the upper half of an f32. */
 typedef enum tcc_dtype {
     TCC_BOOL,
     TCC_I4,
