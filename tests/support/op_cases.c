@@ -28,6 +28,9 @@ static const Shape shapes[] = {{1, {0}},    {1, {1}},        {1, {7}},        {1
                                {2, {3, 0}}, {3, {2, 7, 65}}, {3, {3, 65, 16}}};
 enum { SHAPE_COUNT = sizeof shapes / sizeof *shapes };
 
+// Enough work for several threads, and no multiple of anything.
+static const Shape large_shape = {3, {31, 260, 129}};
+
 // ---- pieces
 // -------------------------------------------------------------------------------------------
 
@@ -301,9 +304,13 @@ static const Product products[] = {
     {{2, {65, 33}}, {2, {33, 48}}, {0, 1}, {1, 2}, {0, 2}, 2},               // many rows
 };
 
-static bool contraction(Maker *m, uint32_t k) {
-    if (k >= sizeof products / sizeof *products) return false;
-    const Product *p = &products[k];
+static const Product large_product = {{3, {3, 130, 65}}, {3, {3, 65, 140}}, {3, 0, 1},
+                                      {3, 1, 2},         {3, 0, 2},         3};
+
+static bool contraction(Maker *m, const Shape *s, uint32_t k) {
+    bool large = s == &large_shape;
+    if (k >= (large ? 1 : sizeof products / sizeof *products)) return false;
+    const Product *p = large ? &large_product : &products[k];
     NodeId args[] = {operand(m, m->dtype, &p->a), operand(m, m->dtype, &p->b)};
     Attr attrs[] = {{.ints = ir_ints(m->ctx, p->la, p->a.rank)},
                     {.ints = ir_ints(m->ctx, p->lb, p->b.rank)},
@@ -328,9 +335,15 @@ static const Filter filters[] = {
     {{4, {0, 3, 5, 5}}, {4, {4, 3, 3, 3}}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
 };
 
-static bool convolution(Maker *m, uint32_t k) {
-    if (k >= sizeof filters / sizeof *filters) return false;
-    const Filter *f = &filters[k];
+static const Filter large_filters[] = {
+    {{4, {3, 5, 31, 33}}, {4, {20, 5, 3, 3}}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 1},
+    {{4, {3, 24, 31, 33}}, {4, {24, 1, 3, 3}}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, 24},
+};
+
+static bool convolution(Maker *m, const Shape *s, uint32_t k) {
+    bool large = s == &large_shape;
+    if (k >= (large ? sizeof large_filters : sizeof filters) / sizeof *filters) return false;
+    const Filter *f = large ? &large_filters[k] : &filters[k];
     NodeId args[] = {operand(m, m->dtype, &f->x), operand(m, m->dtype, &f->w)};
     uint32_t spatial = f->x.rank - 2;
     Attr attrs[] = {{.ints = ir_ints(m->ctx, f->strides, spatial)},
@@ -409,8 +422,8 @@ static bool make(Maker *m, const Shape *s, uint32_t k) {
     case CLASS_CONCAT: return concat(m, s, k);
     case CLASS_GATHER:
     case CLASS_SCATTER: return gathering(m, s, k);
-    case CLASS_CONTRACT: return s == shapes && contraction(m, k);
-    case CLASS_CONV: return s == shapes && convolution(m, k);
+    case CLASS_CONTRACT: return (s == shapes || s == &large_shape) && contraction(m, s, k);
+    case CLASS_CONV: return (s == shapes || s == &large_shape) && convolution(m, s, k);
     case CLASS_WINDOW: return window(m, s, k);
     case CLASS_SORT: return sorting(m, s, k);
     case CLASS_RANDOM: return random_bits(m, s, k);
@@ -428,15 +441,29 @@ bool op_case_is_lowered(Op op) {
 
 enum { CHOICES = 20 }; // of attributes, at most
 
+uint32_t op_case_count(void) { return CHOICES * SHAPE_COUNT * VARIANT_COUNT; }
+
+static void build_case(Maker *m, Arena *arena, const Shape *shape, uint32_t choice, OpCase *out) {
+    *out = (OpCase){0};
+    m->out = out;
+    m->g = graph_new(m->ctx, arena, STR("case"));
+    bool made = make(m, shape, choice);
+    out->graph = made && !m->failed && m->g->outputs.count > 0 ? m->g : NULL;
+}
+
 bool op_case_build(IrContext *ctx, Arena *arena, Op op, DType dtype, uint32_t number, OpCase *out) {
     uint32_t choice = number % CHOICES, rest = number / CHOICES;
-    if (rest >= SHAPE_COUNT * VARIANT_COUNT) return false;
-    *out = (OpCase){0};
-    Maker m = {.ctx = ctx, .out = out, .op = op, .dtype = dtype, .variant = rest / SHAPE_COUNT};
-    m.g = graph_new(ctx, arena, STR("case"));
-    bool made = make(&m, &shapes[rest % SHAPE_COUNT], choice);
-    out->graph = made && !m.failed && m.g->outputs.count > 0 ? m.g : NULL;
+    if (number >= op_case_count()) return false;
+    Maker m = {.ctx = ctx, .op = op, .dtype = dtype, .variant = rest / SHAPE_COUNT};
+    build_case(&m, arena, &shapes[rest % SHAPE_COUNT], choice, out);
     return true;
+}
+
+bool op_case_build_large(IrContext *ctx, Arena *arena, Op op, DType dtype, uint32_t number,
+                         OpCase *out) {
+    Maker m = {.ctx = ctx, .op = op, .dtype = dtype, .variant = PLAIN};
+    build_case(&m, arena, &large_shape, number, out);
+    return number < CHOICES;
 }
 
 // ---- values
@@ -449,12 +476,30 @@ static uint64_t next(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-static double float_value(uint64_t bits) {
+static double float_value(OpValues values, uint64_t bits) {
     static const double special[] = {0.0,      -0.0,      1.0, -1.0, 0.5,
                                      INFINITY, -INFINITY, NAN, 3e38, 1e-40};
-    if (bits % 23 == 0) return special[bits / 23 % (sizeof special / sizeof *special)];
     double unit = (double)(bits >> 11) * 0x1p-53;
+    if (values == VALUES_tame) return (unit - 0.5) * 4;
+    if (bits % 23 == 0) return special[bits / 23 % (sizeof special / sizeof *special)];
     return (unit - 0.5) * (bits % 7 == 0 ? 60 : 4);
+}
+
+static int64_t int_value(DType dtype, uint64_t bits) {
+    if (dtype == DT_bool) return (int64_t)(bits & 1);
+    return bits % 3 ? (int64_t)(bits >> 8 & 15) - 4 : (int64_t)bits;
+}
+
+void op_case_fill(Tensor *tensor, OpValues values, uint64_t seed, int64_t index_limit) {
+    for (int64_t i = 0; i < tensor_elements(tensor); i++) {
+        uint64_t bits = next(&seed);
+        if (index_limit > 0)
+            tensor_set_int(tensor, i, (int64_t)(bits % (uint64_t)(2 * index_limit)) - index_limit);
+        else if (dtype_is_float(tensor->dtype))
+            tensor_set(tensor, i, float_value(values, bits));
+        else
+            tensor_set_int(tensor, i, int_value(tensor->dtype, bits));
+    }
 }
 
 void op_case_tensor(Arena *arena, const Type *type, const int64_t *symbols, uint64_t seed,
@@ -462,16 +507,5 @@ void op_case_tensor(Arena *arena, const Type *type, const int64_t *symbols, uint
     *out = (Tensor){.dtype = type->dtype, .rank = type->rank};
     for (uint32_t i = 0; i < type->rank; i++) dim_evaluate(type->dims[i], symbols, &out->dims[i]);
     out->data = arena_alloc(arena, tensor_bytes(out) + 64);
-    for (int64_t i = 0; i < tensor_elements(out); i++) {
-        uint64_t bits = next(&seed);
-        if (index_limit > 0)
-            tensor_set_int(out, i, (int64_t)(bits % (uint64_t)(2 * index_limit)) - index_limit);
-        else if (dtype_is_float(type->dtype))
-            tensor_set(out, i, float_value(bits));
-        else
-            tensor_set_int(out, i,
-                           type->dtype == DT_bool ? (int64_t)(bits & 1)
-                           : bits % 3             ? (int64_t)(bits >> 8 & 15) - 4
-                                                  : (int64_t)bits);
-    }
+    op_case_fill(out, VALUES_wild, seed, index_limit);
 }

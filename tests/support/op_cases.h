@@ -16,15 +16,29 @@ typedef struct OpCase {
         index_limits[OP_CASE_MAX_INPUTS]; // inputs that are indices lie in [-limit, limit); else 0
 } OpCase;
 
-// Case `number` of op on dtype, built in a new context; false past the last one.
+// Cases are numbered below this; not every number has one.
+uint32_t op_case_count(void);
+
+// Case `number` of op on dtype, built in a new context; false past the last one. The graph is NULL
+// for a number that has no case.
 bool op_case_build(IrContext *ctx, Arena *arena, Op op, DType dtype, uint32_t number, OpCase *out);
+
+// The same with about a million elements, which several threads share.
+bool op_case_build_large(IrContext *ctx, Arena *arena, Op op, DType dtype, uint32_t number,
+                         OpCase *out);
 
 // Whether any kernel skeleton lowers the op.
 bool op_case_is_lowered(Op op);
 
-// The concrete dims of a type under the case's symbol values, and a tensor of it filled with
-// numbers that suit its dtype (special values of floats among them), or with indices below
-// `index_limit`.
+typedef enum OpValues {
+    VALUES_wild, // NaN, infinities, zeros and the ends of the range are among the floats
+    VALUES_tame  // floats within ±2, so that hardly anything overflows
+} OpValues;
+
+void op_case_fill(Tensor *tensor, OpValues values, uint64_t seed, int64_t index_limit);
+
+// The concrete dims of a type under the case's symbol values, and a tensor of it filled with wild
+// numbers that suit its dtype, or with indices below `index_limit`.
 void op_case_tensor(Arena *arena, const Type *type, const int64_t *symbols, uint64_t seed,
                     int64_t index_limit, Tensor *out);
 

@@ -1,0 +1,44 @@
+// One model through the public library, the way a host uses it: compiled from text at a level,
+// checked against the evaluator kernel by kernel, and run in process with different numbers of
+// threads and from memory of awkward layouts, all of which must give the same bits.
+#ifndef TCC_TESTS_SUPPORT_LIBRARY_CASE_H
+#define TCC_TESTS_SUPPORT_LIBRARY_CASE_H
+
+#include "base/str.h"
+#include "ir/tensor.h"
+
+#include <tcc/tcc.h>
+
+// A compiler and what it said last.
+typedef struct LibraryHost {
+    tcc_compiler *compiler;
+    char diagnostic[1024]; // the last one, rendered
+} LibraryHost;
+
+// A compiler with level `level` of -O that compiles on one thread.
+void library_host_open(LibraryHost *host, int level);
+void library_host_close(LibraryHost *host);
+
+typedef struct LibraryCase {
+    LibraryHost *host;
+    Str text;             // .tir
+    const Tensor *inputs; // with any values: elements that cannot be compared do not matter
+    const Tensor *tame;   // the same shapes, with values for which they do; NULL: none
+    uint32_t input_count;
+    // Elements that make an index out of range, one an input: written over element 0 of an input
+    // for which it is not 0. The run must report them and leave the outputs alone.
+    const int64_t *bad_indices; // NULL: none
+    bool layouts;               // also from every Placement
+    bool unchecked;             // only runs are compared with each other
+} LibraryCase;
+
+typedef struct LibraryResult {
+    uint32_t launches;
+    uint32_t threads; // the most that a kernel ran on
+    uint64_t elements, compared;
+} LibraryResult;
+
+// NULL when all is well, else what is wrong, in `arena`.
+const char *library_case_run(const LibraryCase *test, Arena *arena, LibraryResult *out_result);
+
+#endif
