@@ -50,13 +50,22 @@ static Binary *const float_binary[OP_count] = {
     [OP_mod] = f_mod, [OP_pow] = pow,   [OP_min] = f_min, [OP_max] = f_max,
 };
 
+/* The exact quotient rounded down: where x / y was rounded up to an integer, the rest is on the
+ * wrong side of 0. */
+static double f_floordiv(DType dtype, double x, double y) {
+    DType compute = dtype_compute(dtype);
+    double n = floor(cell_round(compute, x / y)), rest = fma(-n, y, x);
+    bool above = (rest < 0 && y > 0) || (rest > 0 && y < 0);
+    return above ? cell_round(compute, n - 1) : n;
+}
+
 static bool apply_float(Op op, DType dtype, const TileCell *args, TileCell *out) {
     if (float_unary[op]) {
         out->f = cell_round(dtype, float_unary[op](args[0].f));
     } else if (float_binary[op]) {
         out->f = cell_round(dtype, float_binary[op](args[0].f, args[1].f));
-    } else if (op == OP_floordiv) { /* of the rounded quotient, as two ops would */
-        out->f = floor(cell_round(dtype, args[0].f / args[1].f));
+    } else if (op == OP_floordiv) {
+        out->f = cell_round(dtype, f_floordiv(dtype, args[0].f, args[1].f));
     } else {
         return false;
     }

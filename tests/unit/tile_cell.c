@@ -236,6 +236,10 @@ static void test_floats(void) {
     CHECK(float_op(OP_neg, DT_f32, 4, 0) == -4);
     CHECK(float_op(OP_min, DT_f32, 4, 3) == 3 && float_op(OP_max, DT_f32, 4, 3) == 4);
     CHECK(float_op(OP_floordiv, DT_f64, -7, 2) == -4);
+    CHECK(float_op(OP_floordiv, DT_f32, 1, (double)0.1F) == 9); // 0.1F is above 1/10
+    CHECK(float_op(OP_floordiv, DT_f64, 1, 0.1) == 9);
+    CHECK(float_op(OP_floordiv, DT_f32, -1, INFINITY) == 0);
+    CHECK(float_op(OP_floordiv, DT_f32, 1, 0) == INFINITY);
     CHECK(float_op(OP_mod, DT_f64, -7, 3) == 2);
     CHECK(float_op(OP_mod, DT_f64, 7, -3) == -2);
     CHECK(float_op(OP_rem, DT_f64, -7, 3) == -1);
