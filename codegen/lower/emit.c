@@ -2,6 +2,7 @@
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/ErrorHandling.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -16,6 +17,13 @@ static pthread_once_t llvm_once = PTHREAD_ONCE_INIT;
 
 static void raise_fatal(const char *reason) { guard_raise(GUARD_backend, "llvm: %s", reason); }
 
+/* Loop strength reduction takes up to half of the time of code generation and gives, over addresses
+ * that are a base and a scaled index already, no shorter loops. */
+static void set_options(void) {
+    const char *const words[] = {"tensorcc", "-disable-lsr"};
+    LLVMParseCommandLineOptions(sizeof words / sizeof *words, words, NULL);
+}
+
 static void start_llvm(void) {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
@@ -26,6 +34,7 @@ static void start_llvm(void) {
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
     LLVMInstallFatalErrorHandler(raise_fatal);
+    set_options();
 }
 
 void emit_start(void) { pthread_once(&llvm_once, start_llvm); }
