@@ -89,8 +89,12 @@ tcc_status unit_make_artefact(tcc_unit *unit) {
     status = load_kernels(unit, variant, &table);
     if (status == TCC_OK) status = copy_weights(unit);
     if (status != TCC_OK) return status;
-    Str metadata =
-        metadata_write(unit->result.program, unit->targets, unit->target_count, unit->arena);
+    MetadataRequest about = {.program = unit->result.program,
+                             .targets = unit->targets,
+                             .target_count = unit->target_count,
+                             .compiler = tcc_version(),
+                             .options = options_text(&unit->options, unit->arena)};
+    Str metadata = metadata_write(&about, unit->arena);
     unit->artefact = (TccArtefact){.image = (const TccImage *)(const void *)image.data,
                                    .weights = unit->weights,
                                    .kernels = table,

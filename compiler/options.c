@@ -135,6 +135,31 @@ tcc_status option_set(tcc_compiler *c, Str name, Str value) {
     return status;
 }
 
+static void put_text(Buf *buf, const char *name, Str value) {
+    if (value.size > 0) buf_print(buf, " --%s=%.*s", name, STR_ARG(value));
+}
+
+Str options_text(const Options *o, Arena *arena) {
+    Buf buf = {.arena = arena};
+    buf_print(&buf, "-O%d", o->level);
+    for (size_t i = 0; i < o->dims.count; i++) {
+        const DimOption *d = &o->dims.data[i];
+        buf_print(&buf, " -D %.*s=%lld..%lld:%lld", STR_ARG(d->name), (long long)d->lo,
+                  (long long)d->hi, (long long)d->tune);
+    }
+    put_text(&buf, "entry", o->entry);
+    put_text(&buf, "params", o->params);
+    put_text(&buf, "passes", o->passes);
+    put_text(&buf, "skip", o->skip);
+    if (o->pass_limit >= 0) buf_print(&buf, " --pass-limit=%lld", (long long)o->pass_limit);
+    for (size_t i = 0; i < o->schedules.count; i++)
+        buf_print(&buf, " --schedule=%.*s:%.*s", STR_ARG(o->schedules.data[i].kernel),
+                  STR_ARG(o->schedules.data[i].text));
+    if (o->strict_sums) buf_put(&buf, STR(" -fstrict-sums"));
+    if (o->round_everywhere) buf_put(&buf, STR(" -fexcess-precision=none"));
+    return buf_str(&buf);
+}
+
 typedef struct SetCall {
     tcc_compiler *compiler;
     Str name, value;

@@ -77,6 +77,8 @@ void compiler_diagnose(void *user, const Diag *diag);
 
 /* options.c: one option into `compiler->options`. */
 tcc_status option_set(tcc_compiler *compiler, Str name, Str value);
+/* The options that decide what is compiled, as a command line. */
+Str options_text(const Options *options, Arena *arena);
 
 /* target.c: `unit->targets` and `unit->gpu` from the option. */
 tcc_status unit_choose_targets(tcc_unit *unit);

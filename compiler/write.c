@@ -37,6 +37,8 @@ static tcc_status write_body(void *data) {
                                .targets = unit->targets,
                                .target_count = unit->target_count,
                                .kernels = &unit->kernels,
+                               .compiler = tcc_version(),
+                               .options = options_text(&unit->options, unit->arena),
                                .graph = graph_text(unit),
                                .places = unit->diags};
     return compiler_status(

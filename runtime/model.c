@@ -48,12 +48,19 @@ static tcc_status prepare_threads(tcc_model *model, const tcc_open_options *opti
     return TCC_OK;
 }
 
+static tcc_status say_abi(const TccImage *image, char *message, size_t size) {
+    char text[128];
+    snprintf(text, sizeof text, "the model has version %u of the ABI, the runtime version %d",
+             image->abi, TCC_ABI_VERSION);
+    return say(message, size, TCC_INVALID, text);
+}
+
 tcc_status model_open(const TccArtefact *artefact, const tcc_open_options *options,
                       tcc_model **out_model, char *message, size_t message_size) {
     const TccImage *image = artefact->image;
     *out_model = NULL;
     if (image->magic != TCC_IMAGE_MAGIC || image->abi != TCC_ABI_VERSION)
-        return say(message, message_size, TCC_INVALID, "the model has another version of the ABI");
+        return say_abi(image, message, message_size);
     if (options != NULL && options->size < sizeof *options)
         return say(message, message_size, TCC_INVALID, "tcc_open_options has a wrong size");
     uint32_t variant = 0;

@@ -83,7 +83,12 @@ static Status make_data(ElfObject *object, const ArtefactRequest *request, Arena
                                   .diags = request->places};
     Str image = image_write(&image_request, arena, out_message);
     if (image.data == NULL) return STATUS_invalid;
-    Str metadata = metadata_write(request->program, request->targets, request->target_count, arena);
+    MetadataRequest metadata_request = {.program = request->program,
+                                        .targets = request->targets,
+                                        .target_count = request->target_count,
+                                        .compiler = request->compiler,
+                                        .options = request->options};
+    Str metadata = metadata_write(&metadata_request, arena);
     uint64_t *metadata_size = NEW(arena, uint64_t);
     *metadata_size = metadata.size;
     add_data(object, ".tcc.program", "tcc_artefact_image", 64, image.data, image.size, 0);

@@ -13,6 +13,8 @@ typedef struct ArtefactRequest {
     const Target *const *targets;
     uint32_t target_count;
     const CompiledKernels *kernels;
+    const char *compiler; /* for the metadata (metadata.h) */
+    Str options;
     Str graph;           /* text for .tcc.graph, stored compressed; empty: none */
     const Diags *places; /* for the source places of kernels */
 } ArtefactRequest;

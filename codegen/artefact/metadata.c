@@ -97,11 +97,14 @@ static json_t *memory_json(const Program *p) {
     return list;
 }
 
-Str metadata_write(const Program *program, const Target *const *targets, uint32_t target_count,
-                   Arena *arena) {
+Str metadata_write(const MetadataRequest *request, Arena *arena) {
+    const Program *program = request->program;
     json_t *root = checked(json_object()), *names = checked(json_array());
-    for (uint32_t i = 0; i < target_count; i++) add(names, json_string(targets[i]->name));
+    for (uint32_t i = 0; i < request->target_count; i++)
+        add(names, json_string(request->targets[i]->name));
     set(root, "format", json_string("tcc model"));
+    set(root, "compiler", json_string(request->compiler));
+    set(root, "options", text(request->options));
     set(root, "abi", json_integer(TCC_ABI_VERSION));
     set(root, "model", text(*program->graph->name));
     set(root, "targets", names);

@@ -4,8 +4,15 @@
 
 #include "ir/program.h"
 
-/* The text, terminated, in `arena`; its bytes depend on the arguments alone. */
-Str metadata_write(const Program *program, const Target *const *targets, uint32_t target_count,
-                   Arena *arena);
+typedef struct MetadataRequest {
+    const Program *program;
+    const Target *const *targets;
+    uint32_t target_count;
+    const char *compiler; /* its version */
+    Str options;          /* those that decide what is compiled, as the command line has them */
+} MetadataRequest;
+
+/* The text, terminated, in `arena`; its bytes depend on the request alone. */
+Str metadata_write(const MetadataRequest *request, Arena *arena);
 
 #endif

@@ -24,6 +24,8 @@ What was decided, and what a model holds.
     elementwise_mul_3: elementwise of mul; 24 bytes
   $ tcc info double.so
   format: tcc model
+  compiler: 0.1.0
+  options: -O2
   abi: 1
   model: double
   targets: [x86-64-v3]
