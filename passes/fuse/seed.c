@@ -232,6 +232,15 @@ static bool is_banned(const Fuser *f, NodeId root, NodeId id) {
     return false;
 }
 
+/* A map at the end that only adds a result beside those that are stored anyway is left to its
+ * readers; if none takes it, merging brings it back. */
+static size_t without_extras(const Growth *g, size_t count) {
+    while (count > 1 && op_is_elementwise(graph_node(g->f->graph, g->nodes.data[count - 1])->op) &&
+           count_results(g, count - 1) < count_results(g, count))
+        count--;
+    return count;
+}
+
 /* Room for results: one tensor after a contraction and its like, a few after rows, the items of a
  * sort. */
 static size_t longest_beginning(const Growth *g) {
@@ -242,7 +251,7 @@ static size_t longest_beginning(const Growth *g) {
         if (is_banned(g->f, g->roots[0], g->nodes.data[count - 1])) break;
         if (count_results(g, count) <= room) best = count;
     }
-    return best;
+    return without_extras(g, best);
 }
 
 static bool is_rearranged(const Growth *g, NodeId id) {
