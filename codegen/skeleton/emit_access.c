@@ -42,10 +42,19 @@ static bool split_dynamic(ValueEmitter *e, uint32_t rank, const Dim **subscripts
     return true;
 }
 
+/* The greatest subscript that a gathered index makes: it lies below its symbol's limit. */
+static const Dim *greatest_gathered(ValueEmitter *e, const Dim *rest, TileId at) {
+    const Dim *limit = NULL;
+    for (size_t d = 0; d < e->dynamics.count; d++)
+        if (e->dynamics.data[d].value == at) limit = e->dynamics.data[d].symbol->limit;
+    return dim_offset(e->ctx, dim_add(e->ctx, rest, limit), -1);
+}
+
 /* Every element that is computed lies inside; where that does not follow from what is known here,
  * the access gets a guard of its own, which always holds. They are popped with the caller's mark.
- */
-static void guard_access(ValueEmitter *e, uint32_t view, const Dim *const *subscripts,
+ * False when a guard is needed on a gathered index, which no guard can name: dims that a check at
+ * entry makes equal are not known to be so here. */
+static bool guard_access(ValueEmitter *e, uint32_t view, const Dim *const *subscripts,
                          const TileId *at) {
     const TileView *v = &e->program->views.data[view];
     size_t facts = e->prover.facts.count, given = e->guards.count;
@@ -53,14 +62,18 @@ static void guard_access(ValueEmitter *e, uint32_t view, const Dim *const *subsc
         prover_assume_range(&e->prover, e->guards.data[i].lo, e->guards.data[i].value,
                             e->guards.data[i].hi);
     const Dim *zero = dim_const(e->ctx, 0);
+    bool possible = true;
     for (uint32_t i = 0; i < v->rank; i++) {
         bool gathered = at != NULL && at[i] != TILE_none;
-        if (gathered || (prover_nonnegative(&e->prover, subscripts[i]) &&
-                         prover_less(&e->prover, subscripts[i], v->dims[i])))
+        const Dim *most = gathered ? greatest_gathered(e, subscripts[i], at[i]) : subscripts[i];
+        if (prover_nonnegative(&e->prover, subscripts[i]) &&
+            prover_less(&e->prover, most, v->dims[i]))
             continue;
+        if (gathered) possible = false;
         emit_push_guard(e, subscripts[i], zero, v->dims[i]);
     }
     e->prover.facts.count = facts;
+    return possible;
 }
 
 /* Whether each element of the tile has a gathered index of its own. */
@@ -83,7 +96,8 @@ TileId emit_load(ValueEmitter *e, uint32_t view, DType dtype, const Dim *const *
     else
         count_access(e, view, subscripts);
     size_t mark = emit_guard_mark(e);
-    guard_access(e, view, subscripts, any ? at : NULL);
+    if (!guard_access(e, view, subscripts, any ? at : NULL))
+        return emit_fail(e, "a gathered index is not proved to lie inside");
     TileId value = tile_load(&e->b, emit_type(e, dtype), view, subscripts, any ? at : NULL,
                              e->guards.data, (uint32_t)e->guards.count, 0);
     emit_pop_guards(e, mark);

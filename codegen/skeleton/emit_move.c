@@ -73,8 +73,7 @@ static void operand_index(ValueEmitter *e, const Node *node, const Dim *const *i
     case OP_broadcast:
         for (uint32_t i = 0; i < type->rank; i++) {
             int64_t axis = node_attr(node, "axes").ints->items[i];
-            bool repeats = type->dims[i] != node->type->dims[axis];
-            inner[i] = repeats ? dim_const(e->ctx, 0) : index[axis];
+            inner[i] = dim_equals_int(type->dims[i], 1) ? dim_const(e->ctx, 0) : index[axis];
         }
         break;
     case OP_slice:

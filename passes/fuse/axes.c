@@ -51,7 +51,7 @@ static const Dim *moved_component(IrContext *ctx, const Node *node, const Type *
     switch (node->op) {
     case OP_broadcast: {
         int64_t axis = node_attr(node, "axes").ints->items[i];
-        return type->dims[i] == node->type->dims[axis] ? index[axis] : dim_const(ctx, 0);
+        return dim_equals_int(type->dims[i], 1) ? dim_const(ctx, 0) : index[axis];
     }
     case OP_slice: {
         int64_t step = node_attr(node, "step").ints->items[i];

@@ -38,3 +38,13 @@ The digits example at every level.
   all 7 outputs agree
   all 7 outputs agree
   all 7 outputs agree
+
+Dims that a check at entry makes equal are walked as one; a gathered index is kept within its own bounds.
+
+  $ for level in 0 1 2; do tcc check $TOP/tests/models/dims.g -i i=zeros -O$level | tail -1 | cut -d' ' -f3-; done
+  outputs agree
+  outputs agree
+  outputs agree
+  $ tcc check $TOP/tests/models/dims.g -i i=zeros -D N=3
+  ! tcc: error: M must equal N: 21 is not 3
+  [1]
