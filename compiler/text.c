@@ -71,8 +71,6 @@ static Str without_header(Str ptx) {
 static tcc_status put_code(TextCall *call, const Target *target, EmitKind kind) {
     const char *why = NULL;
     tcc_status status = need_program(call);
-    if (status == TCC_OK && target == NULL)
-        return compiler_fail(call->compiler, TCC_INVALID, "no such target was given with --target");
     const Program *p = call->unit->result.program;
     EmitLevel level = call->unit->options.level == 0 ? EMIT_fast : EMIT_full;
     for (uint32_t k = 0; status == TCC_OK && k < p->kernels.count; k++) {
@@ -92,13 +90,23 @@ static tcc_status put_llvm(TextCall *call) {
     return put_code(call, main_target(call->unit), EMIT_llvm);
 }
 
-static tcc_status put_assembly(TextCall *call) {
-    const tcc_unit *unit = call->unit;
-    return put_code(call, unit->target_count > 0 ? unit->targets[unit->target_count - 1] : NULL,
-                    EMIT_assembly);
+/* Code for one kind of processor, where --target names one of those. */
+static tcc_status put_machine_code(TextCall *call, const Target *target, const char *name,
+                                   const char *example) {
+    if (target != NULL) return put_code(call, target, EMIT_assembly);
+    return compiler_fail(call->compiler, TCC_INVALID, "%s needs a target such as --target=%s", name,
+                         example);
 }
 
-static tcc_status put_ptx(TextCall *call) { return put_code(call, call->unit->gpu, EMIT_assembly); }
+static tcc_status put_assembly(TextCall *call) {
+    const tcc_unit *unit = call->unit;
+    const Target *last = unit->target_count > 0 ? unit->targets[unit->target_count - 1] : NULL;
+    return put_machine_code(call, last, "asm", "native");
+}
+
+static tcc_status put_ptx(TextCall *call) {
+    return put_machine_code(call, call->unit->gpu, "ptx", "sm_80");
+}
 
 static tcc_status put_times(TextCall *call) {
     passes_print_times(&call->buf, &call->unit->pass);

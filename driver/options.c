@@ -170,9 +170,10 @@ static Exit take_option(Options *options, int argc, char **argv, int *at) {
 static Exit take_operand(Options *options, const char *operand) {
     if (options->model) {
         report_error("one model at a time: %s and %s were given", options->model, operand);
-        for (int i = COMMAND_compile + 1; i < COMMAND_count; i++) {
+        bool file = strchr(options->model, '.') != NULL;
+        for (int i = COMMAND_compile + 1; !file && i < COMMAND_count; i++) {
             const char *name = command_info((CommandId)i)->name;
-            if (distance(name, options->model, strlen(options->model)) <= 1)
+            if (distance(name, options->model, strlen(options->model)) <= 2)
                 report_note("did you mean tcc %s?", name);
         }
         return EXIT_usage;

@@ -138,7 +138,7 @@ typedef struct Pipeline {
 } Pipeline;
 
 /* The pipeline of options: that of the level or `passes`, without `skip`. False for unknown names
- * or too long a list, with the reason in *out_message (in `arena`). */
+ * (of dumps too) or too long a list, with the reason in *out_message (in `arena`). */
 bool pipeline_from_options(const PassOptions *options, Arena *arena, Pipeline *out_pipeline,
                            const char **out_message);
 

@@ -58,6 +58,27 @@ static void drop(Pipeline *pipeline, PassId id) {
     pipeline->count = kept;
 }
 
+static bool is_letter_of_a_pass(char letter) {
+    for (PassId id = 0; id < PASS_count; id++)
+        if (pass_info(id)->letter == letter) return true;
+    return false;
+}
+
+/* A dump that no pass makes would be missed in silence. */
+static bool dumps_exist(const PassOptions *options, Arena *arena, const char **out_message) {
+    Str names = options->dump_after, letters = options->dump_letters;
+    for (Str name; next_name(&names, &name);) {
+        PassId id;
+        if (!str_equal(name, STR("all")) && !pass_find(name, &id))
+            return fail(arena, out_message, "no pass \"%.*s\" to dump after", name);
+    }
+    for (size_t i = 0; i < letters.size; i++) {
+        if (is_letter_of_a_pass(letters.data[i])) continue;
+        return fail(arena, out_message, "no pass has the letter %.*s", (Str){letters.data + i, 1});
+    }
+    return true;
+}
+
 bool pipeline_from_options(const PassOptions *options, Arena *arena, Pipeline *out_pipeline,
                            const char **out_message) {
     *out_pipeline = (Pipeline){0};
@@ -72,7 +93,7 @@ bool pipeline_from_options(const PassOptions *options, Arena *arena, Pipeline *o
         if (!pass_find(name, &id)) return fail(arena, out_message, "no pass \"%.*s\"", name);
         drop(out_pipeline, id);
     }
-    return true;
+    return dumps_exist(options, arena, out_message);
 }
 
 /* ---- what may stand where -------------------------------------------------------------------- */

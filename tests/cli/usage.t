@@ -48,6 +48,10 @@ A wrong command line is status 2, with a hint where there is one.
   ! tcc: error: one model at a time: chek and a.g were given
   ! tcc: note: did you mean tcc check?
   [2]
+  $ tcc rnu a.so
+  ! tcc: error: one model at a time: rnu and a.so were given
+  ! tcc: note: did you mean tcc run?
+  [2]
   $ tcc a.g -o
   ! tcc: error: -o needs a value: FILE
   [2]
@@ -97,7 +101,16 @@ A wrong command line is status 2, with a hint where there is one.
   ! tcc: error: no pass "nonsense" [pipeline]
   [2]
   $ tcc a.g --emit=ptx
-  ! tcc: error: no such target was given with --target
+  ! tcc: error: ptx needs a target such as --target=sm_80
+  [2]
+  $ tcc -S a.g --target=sm_80
+  ! tcc: error: asm needs a target such as --target=native
+  [2]
+  $ tcc a.g --dump-after=fold,nonsense -o a.so
+  ! tcc: error: no pass "nonsense" to dump after [pipeline]
+  [2]
+  $ tcc a.g -dFZ -o a.so
+  ! tcc: error: no pass has the letter Z [pipeline]
   [2]
   $ tcc a.g --passes=inline -o a.so
   ! tcc: error: the passes that were run make no program
