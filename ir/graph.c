@@ -146,9 +146,12 @@ void graph_add_output(Graph *graph, Str name, NodeId node) {
 void graph_add_check(Graph *graph, CheckKind kind, const Dim *a, const Dim *b,
                      const Origin *origin) {
     for (size_t i = 0; i < graph->checks.count; i++) {
-        const EntryCheck *old = &graph->checks.data[i];
-        if (old->kind == kind && old->a == a && old->b == b) return;
-        if (kind == CHECK_equal && old->kind == kind && old->a == b && old->b == a) return;
+        EntryCheck *old = &graph->checks.data[i];
+        bool same = old->a == a && old->b == b;
+        bool turned = kind == CHECK_equal && old->a == b && old->b == a;
+        if (old->kind != kind || !(same || turned)) continue;
+        if (!old->origin) old->origin = origin;
+        return;
     }
     EntryCheck check = {kind, a, b, origin};
     vec_push(graph->arena, &graph->checks, check);

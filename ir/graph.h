@@ -97,6 +97,7 @@ NodeId graph_add(Graph *graph, Op op, const Type *type, const NodeId *args, uint
                  const Origin *origin);
 NodeId graph_add_input(Graph *graph, Str name, const Type *type, const Origin *origin);
 void graph_add_output(Graph *graph, Str name, NodeId node);
+/* One that stands already is not added again; it takes the origin if it has none. */
 void graph_add_check(Graph *graph, CheckKind kind, const Dim *a, const Dim *b,
                      const Origin *origin);
 

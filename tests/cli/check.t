@@ -46,5 +46,5 @@ Dims that a check at entry makes equal are walked as one; a gathered index is ke
   outputs agree
   outputs agree
   $ tcc check $TOP/tests/models/dims.g -i i=zeros -D N=3
-  ! tcc: error: M must equal N: 21 is not 3
+  ! tcc: error: */tests/models/dims.g:10:11: M must equal N: 21 is not 3 (glob)
   [1]
