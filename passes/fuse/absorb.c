@@ -21,13 +21,6 @@ static GroupList find_user_groups(Fuser *f, NodeId id) {
     return users;
 }
 
-static const Ban *find_ban(const Fuser *f, const Group *group, NodeId id) {
-    for (size_t i = 0; i < f->bans.count; i++)
-        if (f->bans.data[i].root == group->root && f->bans.data[i].node == id)
-            return &f->bans.data[i];
-    return NULL;
-}
-
 static bool is_tile_walk(const Fuser *f, NodeId id) {
     OpClass class = fuser_class(f, id);
     return class == CLASS_CONTRACT || class == CLASS_CONV || class == CLASS_WINDOW;
@@ -46,7 +39,7 @@ static bool is_prologue(const Fuser *f, const Group *group, NodeId id) {
 }
 
 static bool may_join(const Fuser *f, const Group *group, NodeId id, Refusal *out_refusal) {
-    const Ban *ban = find_ban(f, group, id);
+    const Ban *ban = fuser_find_ban(f, group->root, id);
     if (ban) {
         *out_refusal = refusal("fuse-no-skeleton", ban->why);
         return false;

@@ -29,6 +29,10 @@ static bool check_group(Fuser *f, const Group *group) {
     size_t lo = 1, hi = group->nodes.count;
     if (hi == 1 || beginning_is_legal(f, group, hi, &why)) return true;
     last_why = why;
+    if (!beginning_is_legal(f, group, lo, &why)) {
+        vec_push(f->arena, &f->bans, (Ban){group->root, NODE_none, why});
+        return false;
+    }
     while (hi - lo > 1) {
         size_t middle = lo + (hi - lo) / 2;
         if (beginning_is_legal(f, group, middle, &why)) {

@@ -59,7 +59,7 @@ typedef struct Refusal {
     RemarkNumber numbers[REMARK_MAX_NUMBERS];
 } Refusal;
 
-/* What turned out not to work: a node in the group around `root`. */
+/* What turned out not to work: a node, or (NODE_none) any node, in the group around `root`. */
 typedef struct Ban {
     NodeId root, node;
     const char *why;
@@ -101,6 +101,7 @@ typedef struct Fuser {
 /* ---- graph.c ----------------------------------------------------------------------------------
  */
 
+const Ban *fuser_find_ban(const Fuser *f, NodeId root, NodeId id); /* NULL: none */
 void fuser_init(Fuser *f, PassContext *ctx, const Graph *graph);
 /* Whether the node belongs to groups (is not a leaf, not dead, not constant). */
 bool fuser_is_op(const Fuser *f, NodeId id);

@@ -35,6 +35,14 @@ bool fuser_is_heavy(const Fuser *f, NodeId id) {
     return fuser_is_op(f, id) && fuser_class(f, id) != CLASS_ITEM && !fuser_is_pointwise(f, id);
 }
 
+const Ban *fuser_find_ban(const Fuser *f, NodeId root, NodeId id) {
+    for (size_t i = 0; i < f->bans.count; i++) {
+        const Ban *ban = &f->bans.data[i];
+        if (ban->root == root && (ban->node == id || ban->node == NODE_none)) return ban;
+    }
+    return NULL;
+}
+
 static void find_users(Fuser *f) {
     const Graph *g = f->graph;
     size_t count = g->nodes.count;

@@ -226,12 +226,6 @@ static uint32_t count_results(const Growth *g, size_t count) {
     return results;
 }
 
-static bool is_banned(const Fuser *f, NodeId root, NodeId id) {
-    for (size_t i = 0; i < f->bans.count; i++)
-        if (f->bans.data[i].root == root && f->bans.data[i].node == id) return true;
-    return false;
-}
-
 /* A map at the end that only adds a result beside those that are stored anyway is left to its
  * readers; if none takes it, merging brings it back. */
 static size_t without_extras(const Growth *g, size_t count) {
@@ -248,7 +242,8 @@ static size_t longest_beginning(const Growth *g) {
     uint32_t room = g->rows ? FUSE_MAX_OUTPUTS : class == CLASS_SORT ? 2 : 1;
     size_t best = 1;
     for (size_t count = 1; count <= g->nodes.count; count++) {
-        if (is_banned(g->f, g->roots[0], g->nodes.data[count - 1])) break;
+        NodeId last = g->nodes.data[count - 1];
+        if (last != g->roots[0] && fuser_find_ban(g->f, g->roots[0], last)) break;
         if (count_results(g, count) <= room) best = count;
     }
     return without_extras(g, best);

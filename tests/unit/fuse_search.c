@@ -1,5 +1,6 @@
 // What the search decides and says: reasons for each edge, limits for bisection, results that are
 // leaves, values that several kernels need, groups that would need themselves.
+#include "codegen/skeleton/skeleton.h"
 #include "ir/build.h"
 #include "tests/support/fuse_check.h"
 #include "tests/support/op_cases.h"
@@ -152,6 +153,85 @@ static void test_doubling_ends(void) {
     teardown(&f);
 }
 
+// ---- how often codegen is asked
+
+typedef struct Counter {
+    CostModel inner;
+    uint32_t calls;
+} Counter;
+
+static bool count_legal(void *self, const Graph *region, Str skeleton, Str strategy,
+                        const Target *target, Arena *arena, const char **out_why) {
+    Counter *counter = self;
+    counter->calls++;
+    return counter->inner.legal(counter->inner.self, region, skeleton, strategy, target, arena,
+                                out_why);
+}
+
+// tanh(x · w + x), divided by the sum of its row
+static NodeId add_block(Fixture *f, NodeId x) {
+    const Type *type = graph_type(f->graph, x);
+    NodeId y = build_binary(f->graph, OP_add, matmul(f, x, input(f, 40, 40)), x);
+    y = build_unary(f->graph, OP_tanh, y);
+    NodeId sum = build_reduce(f->graph, OP_reduce_sum, y, (int64_t[]){1}, 1);
+    sum = build_broadcast(f->graph, sum, type->dims, 2, (int64_t[]){0});
+    return build_binary(f->graph, OP_div, y, sum);
+}
+
+static uint32_t count_calls(uint32_t blocks, uint32_t *out_kernels) {
+    Fixture f = setup();
+    NodeId x = input(&f, 20, 40);
+    for (uint32_t i = 0; i < blocks; i++) x = add_block(&f, x);
+    output(&f, x);
+    Counter counter = {.inner = skeleton_cost_model(f.ctx)};
+    CostModel cost = {.self = &counter, .legal = count_legal};
+    PassContext ctx = {.ir = f.ctx, .arena = f.arena, .cost = &cost};
+    ctx.diags = diags_new(f.arena, NULL, NULL, 0);
+    ctx.target = target_find(STR("x86-64-v3"));
+    ctx.options = (PassOptions){.level = 2, .rewrite_limit = -1, .passes = STR("fuse")};
+    PassResult result;
+    CHECK(passes_run(&ctx, f.arena, f.graph, &result));
+    *out_kernels = 0;
+    for (NodeId id = 0; id < result.graph->nodes.count; id++)
+        *out_kernels += graph_node(result.graph, id)->op == OP_kernel;
+    teardown(&f);
+    return counter.calls;
+}
+
+static void test_equal_blocks_are_judged_once(void) {
+    uint32_t few, many, calls = count_calls(3, &few);
+    CHECK_INT(count_calls(60, &many), calls);
+    CHECK_INT(few, 6);
+    CHECK_INT(many, 120);
+}
+
+// The first kernels alone are fused; the ops of the others are kernels each.
+static void test_limit_of_fusion(void) {
+    Fixture f = setup();
+    NodeId x = input(&f, 20, 40);
+    for (int i = 0; i < 2; i++) x = add_block(&f, x);
+    output(&f, x);
+    CostModel cost = skeleton_cost_model(f.ctx);
+    for (int64_t limit = 0; limit <= 5; limit++) {
+        PassContext ctx = {.ir = f.ctx, .arena = f.arena, .cost = &cost};
+        ctx.diags = diags_new(f.arena, NULL, NULL, 0);
+        ctx.target = target_find(STR("x86-64-v3"));
+        ctx.options = (PassOptions){.level = 2, .rewrite_limit = limit, .passes = STR("fuse")};
+        PassResult result;
+        CHECK(passes_run(&ctx, f.arena, f.graph, &result));
+        uint32_t fused = 0;
+        for (NodeId id = 0; id < result.graph->nodes.count; id++) {
+            const Node *node = graph_node(result.graph, id);
+            uint32_t ops = 0;
+            for (NodeId n = 0; node->op == OP_kernel && n < node->regions[0]->nodes.count; n++)
+                ops += graph_node(node->regions[0], n)->op != OP_input;
+            fused += ops > 1;
+        }
+        CHECK_INT(fused, limit < 4 ? limit : 4);
+    }
+    teardown(&f);
+}
+
 int main(void) {
     RUN(test_two_products_have_two_walks);
     RUN(test_dear_values_are_stored);
@@ -160,5 +240,7 @@ int main(void) {
     RUN(test_leaves_that_are_results);
     RUN(test_kernels_do_not_need_themselves);
     RUN(test_doubling_ends);
+    RUN(test_equal_blocks_are_judged_once);
+    RUN(test_limit_of_fusion);
     return test_done();
 }
