@@ -45,7 +45,7 @@ What was decided, and what a model holds.
     up_to: {N: 8}, arena_bytes: 0
   $ tcc info double.g --target=x86-64-v3 | cmp - <(tcc info double.so)
   $ tcc info double.so --json | python3 -m json.tool --compact | head -c 40
-  {"format":"tcc model","abi":1,"model":"d
+  {"format":"tcc model","compiler":"0.1.0"
   $ tcc info missing.so
   ! tcc: error: could not read missing.so: No such file or directory [cannot-read]
   [1]
