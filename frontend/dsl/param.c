@@ -161,8 +161,10 @@ static bool find_value(Sema *s, const Ast *ast, Str name, const Type *type,
         *out_value = initial_value(s, ast->b, type);
     else if (s->options->allow_missing)
         return true;
-    else if (!s->weights_failed)
+    else if (!s->weights_failed && table && weights_count(table) > 0)
         sema_error(s, ast->loc, MSG_MISSING_WEIGHT, STR_ARG(name));
+    else if (!s->weights_failed)
+        sema_error(s, ast->loc, MSG_NO_WEIGHTS, STR_ARG(name));
     return *out_value != NULL;
 }
 

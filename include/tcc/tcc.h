@@ -45,7 +45,8 @@ TCC_API void tcc_compiler_free(tcc_compiler *compiler); /* NULL is allowed */
 /* Sets an option by its name on the command line without the dashes, for the compilations that
  * follow: ("O", "2"), ("D", "N=8"), ("target", "native"), ("params", "random:1"), … tcc_option_at
  * lists them all. `value` is NULL or empty for options that take none. TCC_INVALID with a message
- * for unknown names and wrong values. */
+ * for unknown names and wrong values; names of targets, models, passes and files are looked up when
+ * a model is compiled. */
 TCC_API tcc_status tcc_set_option(tcc_compiler *compiler, const char *name, const char *value);
 
 typedef struct tcc_option {

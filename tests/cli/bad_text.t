@@ -54,6 +54,24 @@ Unknown names and others that are wrong, all found in one run:
   !       |                                                 ^
   [1]
 
+Names of other languages have theirs here.
+
+  $ echo 'model m(x: f32[3]) -> (y: f32[3]) { y = where(x > 0.0, x, sum(x, keep=True)) }' >where.g
+  $ refused where.g
+  ! where.g:1:71: error: there is no 'True' [unknown-name]
+  !     1 | model m(x: f32[3]) -> (y: f32[3]) { y = where(x > 0.0, x, sum(x, keep=True)) }
+  !       |                                                                       ^~~~
+  ! where.g:1:71: note: 'true' may be meant
+  !     1 | model m(x: f32[3]) -> (y: f32[3]) { y = where(x > 0.0, x, sum(x, keep=True)) }
+  !       |                                                                       ^~~~
+  ! where.g:1:41: error: there is no 'where' [unknown-name]
+  !     1 | model m(x: f32[3]) -> (y: f32[3]) { y = where(x > 0.0, x, sum(x, keep=True)) }
+  !       |                                         ^~~~~
+  ! where.g:1:41: note: 'select' may be meant
+  !     1 | model m(x: f32[3]) -> (y: f32[3]) { y = where(x > 0.0, x, sum(x, keep=True)) }
+  !       |                                         ^~~~~
+  [1]
+
 Shapes that do not agree, with both shapes and both places:
 
   $ cat >shapes.g <<'END'

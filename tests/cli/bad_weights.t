@@ -56,10 +56,10 @@ Weights that are missing, cut off or of another shape: the tensor is named.
   !       |         ^~~~~~~~~
   [1]
   $ refused bare.g
-  ! bare.g:2:11: error: no weight has the name of parameter 'weight' [missing-weight]
+  ! bare.g:2:11: error: parameter 'weight' has no value, and the file names no weights; --params gives some [missing-weight]
   !     2 |     param weight: f32[2, 3]
   !       |           ^~~~~~
-  ! bare.g:3:11: error: no weight has the name of parameter 'bias' [missing-weight]
+  ! bare.g:3:11: error: parameter 'bias' has no value, and the file names no weights; --params gives some [missing-weight]
   !     3 |     param bias: f32[2]
   !       |           ^~~~
   [1]
