@@ -206,7 +206,7 @@
     "param-initial-size", "a parameter with an initial number has at most %d elements"
 #define MSG_MISSING_WEIGHT "missing-weight", "no weight has the name of parameter '%.*s'"
 #define MSG_NO_WEIGHTS                                                                             \
-    "missing-weight", "parameter '%.*s' has no value, and the file names no weights; --params "   \
+    "missing-weight", "parameter '%.*s' has no value, and the file names no weights; --params "    \
                       "gives some"
 #define MSG_WEIGHT_TYPE "weight-type", "parameter '%.*s' is %s, but its weight is %s"
 #define MSG_NOTE_WEIGHT "weight", "tensor \"%.*s\" at byte %llu"
