@@ -95,10 +95,7 @@ static KernelFacts find_facts(const TileProgram *tile, const Target *target) {
     KernelFacts facts = {.points = dim_const(ctx, 1), .scratch = lower_scratch(tile, target).bytes};
     for (uint32_t i = 0; i < tile->work_rank; i++)
         facts.points = dim_mul(ctx, facts.points, tile->work_extents[i]);
-    KernelCost cost = skeleton_cost(tile, target);
-    int64_t points = dim_tune_value(facts.points);
-    facts.ns_per_point =
-        (cost.ns - target->launch_ns) * target->cores / (double)(points > 0 ? points : 1);
+    facts.ns_per_point = skeleton_least_ns(tile, target);
     return facts;
 }
 

@@ -61,7 +61,7 @@ typedef struct TccKernelInfo {
     uint32_t place; /* "model.g:12", or 0 */
     TccExpr points;
     TccExpr scratch;     /* bytes a thread */
-    double ns_per_point; /* an estimate, for the choice of threads */
+    double ns_per_point; /* on one thread at the least, for the choice of threads */
 } TccKernelInfo;
 
 typedef struct TccLaunch {

@@ -9,7 +9,7 @@
 typedef struct KernelFacts {
     const Dim *points;   /* of its grid */
     const Dim *scratch;  /* bytes a thread */
-    double ns_per_point; /* an estimate */
+    double ns_per_point; /* on one thread, at the least */
 } KernelFacts;
 
 typedef struct ImageRequest {

@@ -81,15 +81,15 @@ static uint32_t lowest_bit(uint64_t value) {
     return bit == 0 || bit > 64 ? 64 : (uint32_t)bit;
 }
 
-static uint32_t place_alignment(const Access *access, const Dim *first, bool moved) {
+static void set_alignment(const Access *access, const Dim *first, bool moved, Place *place) {
     uint32_t bytes = dtype_info(access->view->dtype)->bits / 8;
-    if (bytes == 0) return 1;
-    if (moved) return bytes;
-    uint32_t element = lowest_bit((uint64_t)first->divisor);
+    place->align = place->step = bytes == 0 ? 1 : bytes;
+    if (bytes == 0 || moved) return;
+    place->step = bytes * lowest_bit((uint64_t)first->divisor);
     uint32_t base = access->view->space == SPACE_scratch ? LOWER_SCRATCH_ALIGN
                                                          : lowest_bit(access->view->alignment);
-    uint32_t align = element * bytes < base ? element * bytes : base;
-    return align > bytes ? align : bytes;
+    uint32_t align = place->step < base ? place->step : base;
+    if (align > bytes) place->align = align;
 }
 
 /* What `at` tiles add to the element's number: one i64 for all lanes and one by lane, each NULL
@@ -159,7 +159,7 @@ static Place place_of(Lowering *l, const Address *address, uint32_t index) {
     Moved moved = moved_by(l, access, index);
     place.kind = moved.lanes ? PLACE_scattered : place_kind(l, element, lane, &stride, &first);
     if (place.kind == PLACE_scattered) first = element;
-    place.align = place_alignment(access, first, moved.all || place.kind == PLACE_scattered);
+    set_alignment(access, first, moved.all || place.kind == PLACE_scattered, &place);
     place.even = place.kind == PLACE_contiguous && !moved.all && first->divisor % 2 == 0;
     if (place.kind == PLACE_scattered || l->model->threads)
         place.offsets = lane_offsets(l, element, place.lanes, &moved);
@@ -193,12 +193,19 @@ static bool load_splat(Lowering *l, const Access *access, Place place, const Mas
     return true;
 }
 
+static void ask_ahead(Lowering *l, const Access *access, const Place *place, const Mask *mask) {
+    if (!l->model->prefetch || access->instr->ahead <= 0) return;
+    if (place->kind != PLACE_contiguous || mask->uniform || mask->lanes) return;
+    l->model->prefetch(l, access, place, access->instr->ahead);
+}
+
 void lower_load(Lowering *l, const TileInstr *instr, uint32_t index) {
     const TileType *type = tile_value_type(l->program, instr->result);
     Address address = address_of(l, instr, type);
     Mask mask = guards_mask(l, instr, type, index);
     Place place = place_of(l, &address, index);
     if (load_splat(l, &address.access, place, &mask, index)) return;
+    ask_ahead(l, &address.access, &place, &mask);
     V stored = load_register(l, &address.access, &place, &mask);
     l->values[instr->result].items[index] = values_from_storage(l, type->dtype, stored);
 }
@@ -244,7 +251,7 @@ static V load_column(Lowering *l, const Address *address, int64_t rows, int64_t 
     const Dim *element = dim_substitute(ctx, address->element, symbols, values, 2);
     const Mask none = {0};
     Place place = {.kind = PLACE_contiguous, .lanes = (uint32_t)rows, .offset = element->constant};
-    place.align = place_alignment(&address->access, element, false);
+    set_alignment(&address->access, element, false, &place);
     place.base = dims_emit(l, dim_offset(ctx, element, -element->constant));
     return l->model->load(l, &address->access, &place, &none, NULL);
 }

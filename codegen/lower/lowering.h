@@ -46,6 +46,7 @@ typedef struct Place {
     V stride;       /* i64; spread */
     V offsets;      /* i64 by lane: scattered, and on NVPTX always, this thread's */
     uint32_t align; /* bytes that the address of lane 0 is a multiple of */
+    uint32_t step;  /* bytes that its distance from the view's base is a multiple of */
     bool even;      /* 4-bit views: the element of lane 0 is known to be even */
 } Place;
 
@@ -87,6 +88,9 @@ typedef struct LaneModel {
      * i of each of its `lanes` vectors of `rows` elements. */
     void (*transpose)(Lowering *l, const V *vectors, uint32_t lanes, uint32_t rows,
                       V *out_registers);
+    /* Asks the caches for the memory so many bytes beyond a contiguous register; NULL: there is
+     * nothing to ask. */
+    void (*prefetch)(Lowering *l, const Access *access, const Place *place, int64_t ahead);
     /* Before and after a store whose memory other lanes read. */
     void (*order_lanes)(Lowering *l);
     /* Notes the first index error: `bad` by lane, `index` i64 by lane. */

@@ -61,7 +61,8 @@ typedef struct ValueEmitter {
     VEC(Provision) provisions;
     VEC(MemoEntry) memo;
     VEC(DynamicIndex) dynamics;
-    uint32_t slow_accesses;       /* loads and stores that are not one vector access a register */
+    uint32_t slow_accesses; /* loads and stores that are not one vector access a register */
+    int64_t ahead; /* what loads of large inputs ask the caches for, in bytes beyond them */
     const DimSymbol *near_symbol; /* a loop variable whose steps should be neighbours in memory */
     uint32_t near_accesses;       /* slow ones for which they are */
     const char *error; /* the first reason why the region cannot be emitted so; NULL so far */

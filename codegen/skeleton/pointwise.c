@@ -11,6 +11,8 @@
 
 #include "codegen/skeleton/blocked.h"
 
+enum { SIDE_VECTORS = 2 };
+
 typedef struct Pointwise {
     const SkeletonRequest *request;
     PointBody *body;
@@ -67,6 +69,55 @@ static void build_tail(Pointwise *s, const Dim *point, const Dim *rest) {
     emit_end_if(e, branch, NULL, 0);
 }
 
+static const Dim *lanes_at(Pointwise *s, const Dim *vector) {
+    ValueEmitter *e = &s->e;
+    return dim_add(e->ctx, dim_scale(e->ctx, vector, s->request->target->lanes), emit_axis(e, 0));
+}
+
+/* The vectors from..to, one after the other. */
+static void emit_run(Pointwise *s, const Dim *from, const Dim *to) {
+    if (dim_proves_le(s->e.ctx, to, from)) return;
+    EmitLoop loop = emit_begin_for(&s->e, "j", from, to, NULL, 0);
+    loop.loop->unroll = (uint32_t)s->request->schedule.unroll;
+    emit_at(s, lanes_at(s, loop.variable));
+    emit_end_for(&s->e, loop, NULL);
+}
+
+/* SIDE_VECTORS vectors from `first` on, laid out in a row. */
+static void emit_side(Pointwise *s, const Dim *first) {
+    ValueEmitter *e = &s->e;
+    EmitLoop loop =
+        emit_begin_for(e, "v", dim_const(e->ctx, 0), dim_const(e->ctx, SIDE_VECTORS), NULL, 0);
+    loop.loop->unroll = SIDE_VECTORS;
+    emit_at(s, lanes_at(s, dim_add(e->ctx, first, loop.variable)));
+    emit_end_for(e, loop, NULL);
+}
+
+/* The same, both halves of the grid point side by side: a core moves more from and to memory in two
+ * places far from each other than in one. What has no partner, at the end of the array, is left to
+ * runs. */
+static void emit_halves(Pointwise *s, const Dim *from, const Dim *to, int64_t half) {
+    ValueEmitter *e = &s->e;
+    IrContext *ctx = e->ctx;
+    const Dim *middle = dim_offset(ctx, from, half), *side = dim_const(ctx, SIDE_VECTORS);
+    const Dim *pairs = dim_floordiv(ctx, dim_sub(ctx, to, middle), side);
+    EmitLoop loop = emit_begin_for(e, "j", dim_const(ctx, 0), pairs, NULL, 0);
+    const Dim *first = dim_add(ctx, from, dim_scale(ctx, loop.variable, SIDE_VECTORS));
+    emit_side(s, first);
+    emit_side(s, dim_offset(ctx, first, half));
+    emit_end_for(e, loop, NULL);
+    const Dim *done = dim_scale(ctx, dim_max(ctx, pairs, dim_const(ctx, 0)), SIDE_VECTORS);
+    emit_run(s, dim_add(ctx, from, done), dim_min(ctx, to, middle));
+    emit_run(s, dim_add(ctx, middle, done), to);
+}
+
+/* Two outputs are two places already; more would be too many at once. */
+static bool takes_halves(const Pointwise *s) {
+    int64_t half = s->request->schedule.grain / s->request->target->lanes / 2;
+    return s->request->schedule.streaming == 2 && s->request->region->outputs.count == 1 &&
+           half > 0 && half % SIDE_VECTORS == 0;
+}
+
 static void build_placed(Pointwise *s) {
     ValueEmitter *e = &s->e;
     IrContext *ctx = e->ctx;
@@ -77,12 +128,10 @@ static void build_placed(Pointwise *s) {
     const Dim *whole = dim_floordiv(ctx, s->length, dim_const(ctx, lanes));
     const Dim *from = dim_scale(ctx, point, grain / lanes);
     const Dim *to = dim_min(ctx, dim_offset(ctx, from, grain / lanes), whole);
-    if (!dim_proves_le(ctx, to, from)) {
-        EmitLoop loop = emit_begin_for(e, "j", from, to, NULL, 0);
-        loop.loop->unroll = (uint32_t)s->request->schedule.unroll;
-        emit_at(s, dim_add(ctx, dim_scale(ctx, loop.variable, lanes), emit_axis(e, 0)));
-        emit_end_for(e, loop, NULL);
-    }
+    if (takes_halves(s))
+        emit_halves(s, from, to, grain / lanes / 2);
+    else
+        emit_run(s, from, to);
     const Dim *rest = dim_scale(ctx, whole, lanes);
     if (rest != s->length) build_tail(s, point, rest);
 }

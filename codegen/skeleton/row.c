@@ -509,6 +509,17 @@ static void build_whole(Row *s, uint32_t lanes) {
     emit_pop_guards(e, mark);
 }
 
+/* The last sweep that stores nothing asks for the next rows: while the stores of the sweep behind
+ * it leave the caches, reading would only be in their way. */
+static int64_t bytes_ahead(const Row *s, uint32_t stage) {
+    enum { LONGEST = 1 << 17 };
+    int64_t wanted = s->request->schedule.ahead;
+    if (wanted == 0 || s->column || stage != s->stage_count) return 0;
+    int64_t row = 4 * dim_tune_value(row_length(s));
+    if (row <= 0 || row > LONGEST) return wanted;
+    return (wanted + row - 1) / row * row;
+}
+
 static void build_sweeps(StageSweep *sweep) {
     Row *s = &sweep->row;
     TileShape small = {.lanes = 1};
@@ -516,7 +527,9 @@ static void build_sweeps(StageSweep *sweep) {
     for (uint32_t stage = 1; stage <= s->stage_count && s->e.error == NULL; stage++) {
         sweep->kept = add_scratch(s, stage);
         Accumulators acc = start(s, stage);
+        s->e.ahead = bytes_ahead(s, stage);
         sweep_axes(s, 0, stage, reduce_body, &acc);
+        s->e.ahead = 0;
         finish(s, stage, &acc);
         provide_kept(s, &sweep->kept);
     }

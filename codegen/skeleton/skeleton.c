@@ -3,6 +3,8 @@
 #include "base/guard.h"
 #include "codegen/tile/tile_tools.h"
 
+#include <math.h>
+
 static const Skeleton skeletons[] = {
 #define SKELETON(name, meaning) {#name, meaning, skeleton_build_##name},
 #include "codegen/skeleton/skeleton.def"
@@ -58,20 +60,30 @@ static bool should_stream(const SkeletonRequest *request) {
     return bytes > (double)request->target->l3_bytes / 2;
 }
 
+/* Far enough for the memory's latency, near enough to stay in the first cache. */
+enum { AHEAD_BYTES = 8192 };
+
 Schedule skeleton_schedule(const SkeletonRequest *request) {
-    Schedule schedule = {.unroll = 4, .streaming = should_stream(request) ? 2 : 1, .grain = 4096};
+    bool streams = should_stream(request);
+    Schedule schedule = {.unroll = 4,
+                         .streaming = streams ? 2 : 1,
+                         .ahead = streams ? AHEAD_BYTES : 0,
+                         .grain = streams ? 32768 : 4096};
     tile_sizes(request, &schedule);
     return schedule;
 }
 
 /* ---- costs ----------------------------------------------------------------------------------- */
 
-KernelCost skeleton_cost(const TileProgram *program, const Target *target) {
-    IrContext *ctx = program->ctx;
-    uint32_t symbols = dim_symbol_count(ctx);
+static TileCounts count_at_tune(const TileProgram *program) {
+    uint32_t symbols = dim_symbol_count(program->ctx);
     int64_t *values = NEW_ARRAY(program->arena, int64_t, symbols);
-    for (uint32_t i = 0; i < symbols; i++) values[i] = dim_symbol_at(ctx, i)->tune;
-    TileCounts counts = tile_count(program, values);
+    for (uint32_t i = 0; i < symbols; i++) values[i] = dim_symbol_at(program->ctx, i)->tune;
+    return tile_count(program, values);
+}
+
+KernelCost skeleton_cost(const TileProgram *program, const Target *target) {
+    TileCounts counts = count_at_tune(program);
     KernelCost cost = {.bytes = counts.loaded_bytes + counts.stored_bytes,
                        .flops = counts.operations,
                        .scratch_bytes = counts.scratch_bytes};
@@ -79,6 +91,33 @@ KernelCost skeleton_cost(const TileProgram *program, const Target *target) {
     double arithmetic = cost.flops / (target->core_gflops * target->cores);
     cost.ns = target->launch_ns + (memory > arithmetic ? memory : arithmetic);
     return cost;
+}
+
+/* All that lies in the kernel's arguments. */
+static double argument_bytes(const TileProgram *program) {
+    double bytes = 0;
+    for (size_t i = 0; i < program->views.count; i++) {
+        const TileView *view = &program->views.data[i];
+        double size = dtype_info(view->dtype)->bits / 8.0;
+        for (uint32_t a = 0; a < view->rank; a++) size *= (double)dim_tune_value(view->dims[a]);
+        if (view->space != SPACE_scratch) bytes += size;
+    }
+    return bytes;
+}
+
+/* Work that is worth a second thread is more data than the second cache holds, so nothing comes
+ * faster than from there but what is read again. No core is a quarter faster than its target's. */
+double skeleton_least_ns(const TileProgram *program, const Target *target) {
+    enum { SLOW_FLOPS = 16 };
+    TileCounts counts = count_at_tune(program);
+    double bytes = counts.loaded_bytes + counts.stored_bytes, once = argument_bytes(program);
+    double flops = counts.operations + (SLOW_FLOPS - 1) * counts.slow_operations;
+    double ns = bytes / (2 * target->l2_gbytes), points = 1;
+    ns = fmax(ns, fmin(bytes, once) / target->l2_gbytes);
+    ns = fmax(ns, flops / (1.25 * target->core_gflops));
+    for (uint32_t i = 0; i < program->work_rank; i++)
+        points *= (double)dim_tune_value(program->work_extents[i]);
+    return ns / fmax(points, 1);
 }
 
 /* ---- what the passes ask --------------------------------------------------------------------- */

@@ -39,6 +39,7 @@ static TileCounts weighted(TileCounts a, double wa, TileCounts b, double wb) {
         .stored_bytes = wa * a.stored_bytes + wb * b.stored_bytes,
         .scratch_bytes = wa * a.scratch_bytes + wb * b.scratch_bytes,
         .operations = wa * a.operations + wb * b.operations,
+        .slow_operations = wa * a.slow_operations + wb * b.slow_operations,
     };
 }
 
@@ -48,7 +49,8 @@ static bool is_near(double a, double b) { return fabs(a - b) <= 1e-9 * (fabs(a) 
 
 static bool same_counts(TileCounts a, TileCounts b) {
     return is_near(a.loaded_bytes, b.loaded_bytes) && is_near(a.stored_bytes, b.stored_bytes) &&
-           is_near(a.scratch_bytes, b.scratch_bytes) && is_near(a.operations, b.operations);
+           is_near(a.scratch_bytes, b.scratch_bytes) && is_near(a.operations, b.operations) &&
+           is_near(a.slow_operations, b.slow_operations);
 }
 
 static TileCounts count_at(Counter *c, const Range *range, int64_t trip) {
@@ -208,6 +210,8 @@ static TileCounts count_sort(const Counter *c, const TileInstr *instr) {
     return (TileCounts){.scratch_bytes = 2 * count * levels * bytes, .operations = count * levels};
 }
 
+static bool is_slow(Op op) { return op_info(op)->ulp > 0 || op == OP_div || op == OP_sqrt; }
+
 static TileCounts count_instr(Counter *c, const TileInstr *instr) {
     TileCounts counts = {0};
     switch (instr->op) {
@@ -223,6 +227,7 @@ static TileCounts count_instr(Counter *c, const TileInstr *instr) {
     case TILE_sort: return count_sort(c, instr);
     case TILE_map:
         if (instr->scalar != OP_cast) counts.operations = elements_of(c, instr->result);
+        if (is_slow(instr->scalar)) counts.slow_operations = counts.operations;
         return counts;
     case TILE_reduce:
     case TILE_scan: counts.operations = elements_of(c, instr->args[0]); return counts;

@@ -155,14 +155,18 @@ static bool parse_load(Parser *p, TileId *out_result) {
     Access access = {0};
     size_t colon, end;
     double number = 0;
-    int64_t integer = 0;
+    int64_t integer = 0, ahead = 0;
     if (!parse_type_ahead(p, &type, &colon, &end) || !parse_access(p, &type, &access)) return false;
     if (parse_take(p, "pad") &&
         (!parse_want(p, "=") || !parse_number(p, type.dtype, &number, &integer)))
         return false;
+    if (parse_take(p, "ahead") &&
+        (!parse_want(p, "=") || !parse_int(p, 1, TILE_MOST_AHEAD, &ahead)))
+        return false;
     *out_result = tile_load(&p->b, type, access.view, access.subscripts, access.at,
                             access.guards.data, (uint32_t)access.guards.count, number);
     last_instr(p)->integer = integer;
+    last_instr(p)->ahead = ahead;
     return parse_past_type(p, colon, end);
 }
 

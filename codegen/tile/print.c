@@ -183,6 +183,7 @@ static void put_load(Printer *p, const TileInstr *instr) {
     put_where(p, instr);
     if (!zero) text(p, " pad=");
     if (!zero) put_number(p, instr, dtype);
+    if (instr->ahead > 0) buf_print(p->buf, " ahead=%lld", (long long)instr->ahead);
     put_type(p, instr->result);
 }
 

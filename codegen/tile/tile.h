@@ -35,7 +35,7 @@
 #include "ir/context.h"
 #include "ir/ops.h"
 
-enum { TILE_MAX_RANK = 3 };
+enum { TILE_MAX_RANK = 3, TILE_MOST_AHEAD = 1 << 20 };
 
 typedef uint32_t TileId; /* an SSA value of a program */
 #define TILE_none UINT32_MAX
@@ -149,6 +149,8 @@ struct TileInstr {
     uint32_t views[4];                   /* sort: keys, indices, scratch keys, scratch indices */
     bool descending, exclusive, reverse; /* sort, scan */
     bool streaming;                      /* store: bypass the caches where that is possible */
+    int64_t ahead; /* load: how many bytes beyond it the caches are asked for as well, at most
+                    * TILE_MOST_AHEAD; 0: none */
 };
 
 /* A tile axis in use: the symbol $axis of tiles with this extent. */

@@ -41,6 +41,7 @@ const LaneModel lane_model_x86 = {
     .store = x86_store,
     .each_lane = x86_each_lane,
     .stream = x86_stream,
+    .prefetch = x86_prefetch,
     .transpose = x86_transpose,
     .order_lanes = order_lanes,
     .report = x86_report,

@@ -1,4 +1,5 @@
-/* Stores that bypass the caches: for results larger than them, which nobody reads soon. They need
+/* Data that no cache holds: loads that are asked for ahead of time, and stores that bypass the
+ * caches: for results larger than them, which nobody reads soon. They need
  * the whole vector aligned, which is known at run time only, and the fence at the kernel's end. */
 #include "codegen/x86/x86.h"
 
@@ -36,9 +37,10 @@ bool x86_stream(Lowering *l, const Access *access, const Place *place, V value) 
     uint32_t bytes = store_bytes(l, value);
     if (bytes < 16) return false;
     V address = access_address(l, access, place->base, place->offset);
+    V decides = place->step % bytes == 0 ? access->base : address; /* the same in every iteration */
     LLVMBasicBlockRef fast = ll_block(l, "stream"), slow = ll_block(l, "store");
     LLVMBasicBlockRef behind = ll_block(l, "stored");
-    ll_branch(l, is_aligned(l, address, bytes), fast, slow);
+    ll_branch(l, is_aligned(l, decides, bytes), fast, slow);
     ll_enter(l, fast);
     V streaming = LLVMBuildStore(l->builder, value, address);
     LLVMSetAlignment(streaming, bytes);
@@ -50,4 +52,16 @@ bool x86_stream(Lowering *l, const Access *access, const Place *place, V value) 
     ll_enter(l, behind);
     l->streams = true;
     return true;
+}
+
+/* One request for each cache line; a prefetch of no memory of ours does nothing. */
+void x86_prefetch(Lowering *l, const Access *access, const Place *place, int64_t ahead) {
+    enum { LINE = 64 };
+    int64_t bytes = (int64_t)dtype_info(access->view->dtype)->bits * place->lanes / 8;
+    V address = access_address(l, access, place->base, place->offset);
+    for (int64_t at = 0; at < bytes; at += LINE) {
+        V args[4] = {ll_gep(l, l->i8, address, ll_i64(l, ahead + at)), ll_i32(l, 0), ll_i32(l, 3),
+                     ll_i32(l, 1)};
+        ll_intrinsic(l, "llvm.prefetch", &l->ptr, 1, args, 4);
+    }
 }

@@ -11,6 +11,7 @@ void x86_each_lane(Lowering *l, const Access *access, const Place *place, const 
                    EmitLane *emit);
 /* stream.c */
 bool x86_stream(Lowering *l, const Access *access, const Place *place, V value);
+void x86_prefetch(Lowering *l, const Access *access, const Place *place, int64_t ahead);
 /* transpose.c */
 void x86_transpose(Lowering *l, const V *vectors, uint32_t lanes, uint32_t rows, V *out_registers);
 /* kernel.c */

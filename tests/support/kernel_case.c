@@ -61,7 +61,7 @@ static TileProgram *build(Runner *r, const Target *target, TileState state, cons
                                .name = STR("kernel"),
                                .target = target,
                                .state = state};
-    request.schedule = skeleton_schedule(&request);
+    request.schedule = r->test->schedule ? *r->test->schedule : skeleton_schedule(&request);
     const Skeleton *skeleton = skeleton_find(r->test->skeleton);
     TileProgram *program = skeleton->build(&request, out_why);
     if (!program) return NULL;

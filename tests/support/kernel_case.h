@@ -10,9 +10,10 @@ typedef struct KernelCase {
     IrContext *ctx;
     const Graph *region;
     Str skeleton;
-    const int64_t *symbols;  // by id, of the model's dims
-    const EvalValue *inputs; // of the region
-    bool compile;            // also through LLVM
+    const int64_t *symbols;          // by id, of the model's dims
+    const EvalValue *inputs;         // of the region
+    bool compile;                    // also through LLVM
+    const struct Schedule *schedule; // NULL: the skeleton's own
 } KernelCase;
 
 // NULL when all agree, else what differs, in `arena`.

@@ -41,7 +41,7 @@ static const char everything[] =
     "    %0 = load %x[%i, $0] where 0 <= %i < A and 0 <= B + 4 < max(1, A) "
     "pad=0x1.999999999999ap-4 "
     ": tile<f32 [8] lanes=8>\n"
-    "    %1 = load %w[%j] pad=nan : tile<bf16 []>\n"
+    "    %1 = load %w[%j] pad=nan ahead=4096 : tile<bf16 []>\n"
     "    %2 = cast f32 %1\n"
     "    %3 = move %2 axes=[] : tile<f32 [8] lanes=8>\n"
     "    %4 = mul %0, %3\n"
