@@ -66,6 +66,32 @@ static TileId as_sum(Conv *s, ValueEmitter *e, TileId value) {
     return tile_cast(&e->b, value, dtype);
 }
 
+/* Whether elements that are left out by a guard read as 0: they do where the value is loaded, but
+ * not where it is computed from what was loaded. */
+static bool guards_to_zero(const Graph *g, NodeId id) {
+    for (;;) {
+        const Node *node = graph_node(g, id);
+        switch (node->op) {
+        case OP_input: return true;
+        case OP_permute:
+        case OP_reverse:
+        case OP_slice: id = node->args[0]; break;
+        default: return false;
+        }
+    }
+}
+
+/* x at x_index, 0 where the guards pushed since `mark` do not hold. */
+static TileId read_x(Conv *s, ValueEmitter *e, size_t mark) {
+    NodeId x = s->node->args[0];
+    TileId value = as_sum(s, e, emit_value(e, x, s->x_index));
+    if (value == TILE_none || guards_to_zero(e->region, x)) return value;
+    TileId inside = emit_test(e, mark);
+    if (inside == TILE_none) return value;
+    TileId zero = emit_identity(e, emit_sum_dtype(e, s->id), OP_add);
+    return tile_map(&e->b, OP_select, (TileId[]){inside, value, zero}, 3);
+}
+
 /* Where the tap at w_index reads along spatial axis `axis` for the result at `out`. */
 static const Dim *tap_position(const Conv *s, const ValueEmitter *e, uint32_t axis,
                                const Dim *out) {
@@ -119,7 +145,7 @@ static TileId sum_channels(Conv *s, TileId acc, const Dim *column, const Dim *pa
     s->x_index[2 + last] = tap_position(s, e, last, dim_add(e->ctx, column, emit_axis(e, 0)));
     for (uint32_t i = 0; guarded && i < s->spatial; i++)
         emit_push_guard(e, s->x_index[2 + i], zero, s->x->dims[2 + i]);
-    TileId a = as_sum(s, e, emit_value(e, s->node->args[0], s->x_index));
+    TileId a = read_x(s, e, mark);
     emit_pop_guards(e, mark);
     if (a != TILE_none && b != TILE_none) acc = tile_dot(&e->b, loop.loop->carried, a, b);
     return emit_end_for(e, loop, &acc);
@@ -239,11 +265,11 @@ static void build_tiles(Conv *s) {
 /* ---- element by element ---------------------------------------------------------------------- */
 
 /* x at the current tap, 0 outside. */
-static TileId read_x(Conv *s, ValueEmitter *e) {
+static TileId read_tap(Conv *s, ValueEmitter *e) {
     size_t mark = emit_guard_mark(e);
     for (uint32_t i = 0; i < s->spatial; i++)
         emit_push_guard(e, s->x_index[2 + i], dim_const(e->ctx, 0), s->x->dims[2 + i]);
-    TileId x = as_sum(s, e, emit_value(e, s->node->args[0], s->x_index));
+    TileId x = read_x(s, e, mark);
     emit_pop_guards(e, mark);
     return x;
 }
@@ -251,7 +277,7 @@ static TileId read_x(Conv *s, ValueEmitter *e) {
 static TileId sum_point(Conv *s, ValueEmitter *e, TileId acc, uint32_t axis) {
     const Dim *zero = dim_const(e->ctx, 0);
     if (axis == s->spatial + 1) {
-        TileId x = read_x(s, e);
+        TileId x = read_tap(s, e);
         TileId w = as_sum(s, e, emit_value(e, s->node->args[1], s->w_index));
         if (x == TILE_none || w == TILE_none) return acc;
         TileId product = tile_map(&e->b, OP_mul, (TileId[]){x, w}, 2);

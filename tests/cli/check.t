@@ -30,6 +30,12 @@ Where a bound reaches over a step of floor, the very value still agrees.
   m                            y                     8      0.00%          0          0  ok
   all 2 outputs agree
 
+The padding of a convolution is 0 whatever its operand is computed by on the way in.
+
+  $ echo 'model m(x: f64[1, 1, 4], w: f64[1, 1, 1], v: f64[9, 1, 1]) -> (y: f64[1, 1, 6], z: f64[1, 9, 6]) { y = conv(x + 1.0, w, lo=[1], hi=[1]); z = conv(x + 1.0, v, lo=[1], hi=[1]) }' >pad.g
+  $ tcc check pad.g | tail -1
+  all 4 outputs agree
+
 The digits example at every level.
 
   $ for level in 0 1 2 3; do tcc check $TOP/examples/digits/digits.g -D N=3 -O$level | tail -1; done
