@@ -85,11 +85,16 @@ static bool has_masked_access(const Lowering *l, const Access *access) {
     return element_bytes(access) >= 4 || l->masks_bytes;
 }
 
-static V masked_load(Lowering *l, const Access *access, const Place *place, V lanes, V pad) {
-    V address = access_address(l, access, place->base, place->offset);
+/* The condition on the whole stays out of the mask: where LLVM 19 splits the mask into registers and
+ * the lanes of one are all false, it takes the and of them with a repeated condition for undefined,
+ * and loads them all. */
+static V masked_load(Lowering *l, const Access *access, const Place *place, const Mask *mask,
+                     V pad) {
+    V address = address_if(l, access, place, mask->uniform);
     LLVMTypeRef overload[2] = {vector_type(access, place->lanes), l->ptr};
-    V args[4] = {address, ll_i32(l, place->align), lanes, pad};
-    return ll_intrinsic(l, "llvm.masked.load", overload, 2, args, 4);
+    V args[4] = {address, ll_i32(l, place->align), mask->lanes, pad};
+    V load = ll_intrinsic(l, "llvm.masked.load", overload, 2, args, 4);
+    return mask->uniform ? ll_select(l, mask->uniform, load, pad) : load;
 }
 
 static void masked_store(Lowering *l, const Access *access, const Place *place, V lanes, V value) {
@@ -291,8 +296,7 @@ static V load_same(Lowering *l, const Access *access, const Place *place, const 
 }
 
 static V load_cut(Lowering *l, const Access *access, const Place *place, const Mask *mask, V pad) {
-    if (has_masked_access(l, access))
-        return masked_load(l, access, place, guards_lanes(l, mask, place->lanes), pad);
+    if (has_masked_access(l, access)) return masked_load(l, access, place, mask, pad);
     if (is_span(place, mask)) return load_span(l, access, place, mask, pad);
     return load_lanes(l, access, place, mask, pad);
 }
