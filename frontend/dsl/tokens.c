@@ -32,7 +32,14 @@ bool dsl_text_is_clean(Parse *parse) {
 
 /* ---- brackets -------------------------------------------------------------------------------- */
 
-typedef VEC(size_t) Stack; /* of the tokens of open brackets */
+/* An open bracket: its token, and how many open brackets lie up to and including the innermost of
+ * each kind, so that none need be searched for however deep they lie. */
+typedef struct Open {
+    size_t token, innermost[3];
+} Open;
+typedef VEC(Open) Stack;
+
+static int kind_index(int opener) { return opener == '(' ? 0 : opener == '[' ? 1 : 2; }
 
 static int closer_of(int opener) { return opener == '(' ? ')' : opener == '[' ? ']' : '}'; }
 
@@ -50,24 +57,30 @@ static void report_unclosed(Parse *parse, Token *opener) {
 /* Reports the open brackets above the `keep` lowest ones, the outermost first. */
 static void close_down(Parse *parse, Stack *stack, size_t keep) {
     for (size_t i = keep; i < stack->count; i++) {
-        report_unclosed(parse, &parse->tokens.data[stack->data[i]]);
+        report_unclosed(parse, &parse->tokens.data[stack->data[i].token]);
     }
     if (stack->count > keep) stack->count = keep;
 }
 
 /* How many open brackets lie up to and including the innermost of `kind`; 0 when there is none. */
-static size_t find_open(const Parse *parse, const Stack *stack, int kind) {
-    size_t depth = stack->count;
-    while (depth && parse->tokens.data[stack->data[depth - 1]].kind != kind) depth--;
-    return depth;
+static size_t find_open(const Stack *stack, int opener) {
+    return stack->count ? stack->data[stack->count - 1].innermost[kind_index(opener)] : 0;
+}
+
+static void open_bracket(Parse *parse, Stack *stack, size_t at) {
+    Open open = {0};
+    if (stack->count) open = stack->data[stack->count - 1];
+    open.token = at;
+    open.innermost[kind_index(parse->tokens.data[at].kind)] = stack->count + 1;
+    vec_push(parse->arena, stack, open);
 }
 
 /* A brace shows that round and square brackets within its block should have ended; a round or
  * square one closes what it fits if that does not cross a brace. */
 static void close_bracket(Parse *parse, Stack *stack, Token *token) {
     int opener = token->kind == ')' ? '(' : token->kind == ']' ? '[' : '{';
-    size_t depth = find_open(parse, stack, opener);
-    if (opener != '{' && depth < find_open(parse, stack, '{')) depth = 0;
+    size_t depth = find_open(stack, opener);
+    if (opener != '{' && depth < find_open(stack, '{')) depth = 0;
     if (depth) {
         close_down(parse, stack, depth);
         stack->count--;
@@ -97,7 +110,7 @@ static void match_token(Parse *parse, Stack *stack, size_t at) {
     switch (token->kind) {
     case '(':
     case '[':
-    case '{': vec_push(parse->arena, stack, at); break;
+    case '{': open_bracket(parse, stack, at); break;
     case ')':
     case ']':
     case '}': close_bracket(parse, stack, token); break;

@@ -196,6 +196,15 @@ static void test_deep_nesting(void) {
     buf_put(&buf, repeated(arena, HEAD, "(", 100000, "x"));
     buf_put(&buf, repeated(arena, "", ")", 100000, TAIL));
     expect(buf_str(&buf), "too-deep");
+    // As many brackets as a file may hold, of two kinds: none is searched for among the others.
+    buf = (Buf){.arena = arena};
+    buf_put(&buf, repeated(arena, HEAD "(", "[", 100000, "x"));
+    buf_put(&buf, repeated(arena, "", "]", 100000, ")" TAIL));
+    expect(buf_str(&buf), "too-deep");
+    buf = (Buf){.arena = arena};
+    buf_put(&buf, repeated(arena, HEAD, "[", 100000, "x"));
+    buf_put(&buf, repeated(arena, "", ")", 100000, TAIL));
+    expect(buf_str(&buf), "stray-bracket");
     arena_free(arena);
 }
 
