@@ -64,7 +64,9 @@ static void put_remarks(ExplainCall *call, const char *part) {
 /* The kernels: what is in each, and the bytes that it moves at the dims' tune values. */
 static void put_kernels(ExplainCall *call) {
     const Program *p = call->unit->result.program;
-    buf_print(&call->buf, "%zu kernels, %zu launches\n", p->kernels.count, p->launches.count);
+    size_t kernels = p->kernels.count, launches = p->launches.count;
+    buf_print(&call->buf, "%zu kernel%s, %zu launch%s\n", kernels, kernels == 1 ? "" : "s",
+              launches, launches == 1 ? "" : "es");
     for (size_t k = 0; k < p->kernels.count; k++) {
         const Kernel *kernel = &p->kernels.data[k];
         const Graph *region = kernel->region;
@@ -97,24 +99,30 @@ static void put_memory(ExplainCall *call) {
     }
 }
 
-static void put_schedules(ExplainCall *call) {
-    const Program *p = call->unit->result.program;
-    for (size_t k = 0; k < p->kernels.count; k++) {
-        buf_print(&call->buf, "  %.*s: ", STR_ARG(*p->kernels.data[k].name));
-        buf_schedule(&call->buf, &p->kernels.data[k].schedule);
-        buf_char(&call->buf, '\n');
+static const struct {
+    const char *name;
+    void (*put)(ExplainCall *call); /* before the pass's remarks; may be NULL */
+} parts[] = {{"fusion", put_kernels}, {"plan", NULL}, {"memory", put_memory}, {"schedule", NULL}};
+
+/* The first name of the list that is no part; empty when all are. */
+static Str unknown_part(Str show) {
+    for (size_t begin = 0; begin < show.size;) {
+        size_t end = begin, i = 0;
+        while (end < show.size && show.data[end] != ',') end++;
+        Str name = {show.data + begin, end - begin};
+        while (i < sizeof parts / sizeof *parts && !str_equal(name, str_from(parts[i].name))) i++;
+        if (i == sizeof parts / sizeof *parts) return name;
+        begin = end + 1;
     }
+    return (Str){0};
 }
 
 static tcc_status explain_body(void *data) {
     ExplainCall *call = data;
-    static const struct {
-        const char *name;
-        void (*put)(ExplainCall *call);
-    } parts[] = {{"fusion", put_kernels},
-                 {"plan", NULL},
-                 {"memory", put_memory},
-                 {"schedule", put_schedules}};
+    Str unknown = unknown_part(call->show);
+    if (unknown.size > 0)
+        return compiler_fail(call->unit->compiler, TCC_INVALID, "there is no \"%.*s\" to show",
+                             STR_ARG(unknown));
     if (call->unit->result.program == NULL)
         return compiler_fail(call->unit->compiler, TCC_INVALID,
                              "the passes that were run make no program");

@@ -202,7 +202,7 @@ static void put_targets(Buf *buf) {
 
 static void put_schedules(Buf *buf) {
 #define SCHEDULE(field, skeletons, initial, least, greatest, meaning)                              \
-    buf_print(buf, "%-10s %lld..%-9lld %-16s %s\n", #field, (long long)(least),                    \
+    buf_print(buf, "%-10s %lld..%-9lld %-24s %s\n", #field, (long long)(least),                    \
               (long long)(greatest), skeletons, meaning);
 #include "ir/schedule.def"
 #undef SCHEDULE

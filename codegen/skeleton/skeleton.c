@@ -157,12 +157,28 @@ static KernelCost model_cost(void *self, const Graph *region, Str skeleton, Str 
     return skeleton_cost(program, target);
 }
 
+/* Whether a field of schedules means something to the skeleton; `names` stand between blanks. */
+static bool field_applies(const char *names, Str skeleton) {
+    Str list = str_from(names);
+    for (size_t begin = 0; begin < list.size;) {
+        size_t end = begin;
+        while (end < list.size && list.data[end] != ' ') end++;
+        if (str_equal((Str){list.data + begin, end - begin}, skeleton)) return true;
+        begin = end + 1;
+    }
+    return false;
+}
+
 static Str model_schedule(void *self, const Graph *region, Str skeleton, Str strategy,
                           const Target *target, Arena *arena) {
-    (void)skeleton;
     SkeletonRequest request = make_request(self, region, strategy, target, arena, TILE_placed);
+    Schedule schedule = request.schedule;
+#define SCHEDULE(field, skeletons, initial, least, greatest, meaning)                              \
+    if (!field_applies(skeletons, skeleton)) schedule.field = initial;
+#include "ir/schedule.def"
+#undef SCHEDULE
     Buf buf = {.arena = arena};
-    buf_schedule(&buf, &request.schedule);
+    buf_schedule(&buf, &schedule);
     return buf_str(&buf);
 }
 

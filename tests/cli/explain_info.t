@@ -3,7 +3,7 @@ What was decided, and what a model holds.
   $ double >double.g; tcc double.g --target=x86-64-v3
   $ tcc explain double.g
   fusion:
-  1 kernels, 1 launches
+  1 kernel, 1 launch
     elementwise_mul_3: elementwise of mul; 24 bytes
   plan:
   memory:
@@ -16,11 +16,10 @@ What was decided, and what a model holds.
     chose plan bucket=2 arena bytes=0 lower bound=0 places=0
     chose plan bucket=3 arena bytes=0 lower bound=0 places=0
   schedule:
-    elementwise_mul_3: * (glob)
     double.g:3:11: chose schedule at elementwise_mul_3: * (glob)
   $ tcc explain double.g --show=fusion
   fusion:
-  1 kernels, 1 launches
+  1 kernel, 1 launch
     elementwise_mul_3: elementwise of mul; 24 bytes
   $ tcc info double.so
   format: tcc model
