@@ -13,11 +13,15 @@
  * alone. Where it is not (column form), vectors run along the last axis, each lane has a row of its
  * own, and sums are in plain order. A row of at most SHORT_ROW elements is one tile in registers
  * and needs no loops.
+ *
+ * Float sums of many steps are made in blocks of SUM_BLOCK, each from zero and added up: equal
+ * numbers round the same way step after step, and a plain sum of a long constant row leaves the
+ * tolerance of the contract, which grows with the root of its length.
  */
 #include "base/guard.h"
 #include "codegen/skeleton/domain.h"
 
-enum { SHORT_ROW = 64 };
+enum { SHORT_ROW = 64, SUM_BLOCK = 64 };
 
 typedef struct Row {
     const SkeletonRequest *request;
@@ -115,6 +119,7 @@ static void add_grid(Row *s) {
 typedef struct Accumulators {
     uint32_t count;
     TileId *values;
+    DType *sums; /* the dtype of a float sum, else DT_count */
 } Accumulators;
 
 static DType accumulator_dtype(const Row *s, NodeId id) {
@@ -129,15 +134,19 @@ static Op accumulator_op(Op op) {
 }
 
 static Accumulators start(Row *s, uint32_t stage) {
-    Accumulators acc = {.values = NEW_ARRAY(s->e.arena, TileId, 2 * s->reductions.count)};
+    Accumulators acc = {.values = NEW_ARRAY(s->e.arena, TileId, 2 * s->reductions.count),
+                        .sums = NEW_ARRAY(s->e.arena, DType, 2 * s->reductions.count)};
     for (size_t i = 0; i < s->reductions.count; i++) {
         NodeId id = s->reductions.data[i];
         const Node *node = graph_node(s->request->region, id);
         if (s->stage[id] != stage) continue;
-        acc.values[acc.count++] =
-            emit_identity(&s->e, accumulator_dtype(s, id), accumulator_op(node->op));
-        if (op_info(node->op)->class == CLASS_ARGREDUCE)
-            acc.values[acc.count++] = tile_const_int(&s->e.b, emit_type(&s->e, DT_i64), -1);
+        DType dtype = accumulator_dtype(s, id);
+        bool sum = node->op == OP_reduce_sum && dtype_is_float(dtype);
+        acc.sums[acc.count] = sum ? dtype : DT_count;
+        acc.values[acc.count++] = emit_identity(&s->e, dtype, accumulator_op(node->op));
+        if (op_info(node->op)->class != CLASS_ARGREDUCE) continue;
+        acc.sums[acc.count] = DT_count;
+        acc.values[acc.count++] = tile_const_int(&s->e.b, emit_type(&s->e, DT_i64), -1);
     }
     return acc;
 }
@@ -256,6 +265,74 @@ static void set_position(Row *s, const Dim *position) {
                   s->domain.index + s->tail);
 }
 
+/* What one step of a loop over `k` does, with the accumulators as they are then. */
+typedef struct Steps {
+    void (*body)(Row *s, const struct Steps *steps, const Dim *k, Accumulators *acc);
+    uint32_t axis, stage;
+    SweepBody *sweep;
+    uint32_t unroll;
+} Steps;
+
+static void loop_steps(Row *s, const Steps *steps, const Dim *from, const Dim *to,
+                       Accumulators *acc) {
+    EmitLoop loop = emit_begin_for(&s->e, "k", from, to, acc->values, acc->count);
+    if (steps->unroll > 0) loop.loop->unroll = steps->unroll;
+    for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = loop.loop->carried + i;
+    steps->body(s, steps, loop.variable, acc);
+    TileId first = emit_end_for(&s->e, loop, acc->values);
+    for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = first + i;
+}
+
+static bool has_sums(const Accumulators *acc) {
+    for (uint32_t i = 0; i < acc->count; i++)
+        if (acc->sums[i] != DT_count) return true;
+    return false;
+}
+
+/* The same accumulators with sums that begin at zero. */
+static Accumulators begin_block(Row *s, const Accumulators *acc) {
+    Accumulators block = *acc;
+    block.values = NEW_ARRAY(s->e.arena, TileId, acc->count);
+    for (uint32_t i = 0; i < acc->count; i++)
+        block.values[i] =
+            acc->sums[i] == DT_count ? acc->values[i] : emit_identity(&s->e, acc->sums[i], OP_add);
+    return block;
+}
+
+static void end_block(Row *s, const Accumulators *block, Accumulators *acc) {
+    for (uint32_t i = 0; i < acc->count; i++)
+        acc->values[i] = acc->sums[i] == DT_count
+                             ? block->values[i]
+                             : map2(s, OP_add, acc->values[i], block->values[i]);
+}
+
+/* A loop over 0..extent, in blocks where sums would be long. */
+static void loop_in_blocks(Row *s, const Steps *steps, const Dim *extent, Accumulators *acc) {
+    IrContext *ctx = s->e.ctx;
+    const Dim *zero = dim_const(ctx, 0), *size = dim_const(ctx, SUM_BLOCK);
+    if (extent->hi <= SUM_BLOCK || !has_sums(acc)) {
+        loop_steps(s, steps, zero, extent, acc);
+        return;
+    }
+    EmitLoop loop =
+        emit_begin_for(&s->e, "b", zero, dim_ceildiv(ctx, extent, size), acc->values, acc->count);
+    for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = loop.loop->carried + i;
+    Accumulators block = begin_block(s, acc);
+    const Dim *from = dim_scale(ctx, loop.variable, SUM_BLOCK);
+    loop_steps(s, steps, from, dim_min(ctx, dim_offset(ctx, from, SUM_BLOCK), extent), &block);
+    end_block(s, &block, acc);
+    TileId first = emit_end_for(&s->e, loop, acc->values);
+    for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = first + i;
+}
+
+static void step_vector(Row *s, const Steps *steps, const Dim *k, Accumulators *acc) {
+    size_t mark = emit_guard_mark(&s->e);
+    const Dim *first = dim_scale(s->e.ctx, k, s->request->target->lanes);
+    set_position(s, dim_add(s->e.ctx, first, emit_axis(&s->e, 0)));
+    steps->sweep(s, steps->stage, emit_guard_mark(&s->e), acc);
+    emit_pop_guards(&s->e, mark);
+}
+
 /* The merged axes in vectors: whole ones, then the partial one under a guard. */
 static void sweep_vectors(Row *s, uint32_t stage, SweepBody *body, Accumulators *acc) {
     ValueEmitter *e = &s->e;
@@ -263,17 +340,11 @@ static void sweep_vectors(Row *s, uint32_t stage, SweepBody *body, Accumulators 
     int64_t lanes = s->request->target->lanes;
     const Dim *length = domain_extent(ctx, s->domain.dims, s->tail, s->domain.rank);
     const Dim *whole = dim_floordiv(ctx, length, dim_const(ctx, lanes));
-    if (!dim_equals_int(whole, 0)) {
-        EmitLoop loop = emit_begin_for(e, "k", dim_const(ctx, 0), whole, acc->values, acc->count);
-        loop.loop->unroll = (uint32_t)s->request->schedule.unroll;
-        for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = loop.loop->carried + i;
-        size_t whole_mark = emit_guard_mark(e);
-        set_position(s, dim_add(ctx, dim_scale(ctx, loop.variable, lanes), emit_axis(e, 0)));
-        body(s, stage, emit_guard_mark(e), acc);
-        emit_pop_guards(e, whole_mark);
-        TileId first = emit_end_for(e, loop, acc->values);
-        for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = first + i;
-    }
+    Steps steps = {.body = step_vector,
+                   .stage = stage,
+                   .sweep = body,
+                   .unroll = (uint32_t)s->request->schedule.unroll};
+    if (!dim_equals_int(whole, 0)) loop_in_blocks(s, &steps, whole, acc);
     const Dim *rest = dim_scale(ctx, whole, lanes);
     if (rest == length) return;
     size_t mark = emit_guard_mark(e), scope = emit_scope(e);
@@ -283,6 +354,30 @@ static void sweep_vectors(Row *s, uint32_t stage, SweepBody *body, Accumulators 
     body(s, stage, mark, acc);
     emit_pop_guards(e, mark);
     emit_end_scope(e, scope);
+}
+
+static void sweep_axes(Row *s, uint32_t axis, uint32_t stage, SweepBody *body, Accumulators *acc);
+
+/* Steps of the loops over the reduced axes from `axis` on, at most. */
+static int64_t most_steps(const Row *s, uint32_t axis) {
+    const Dim *steps = dim_const(s->e.ctx, 1);
+    for (uint32_t i = axis; i < s->domain.rank; i++)
+        if (s->reduced[i]) steps = dim_mul(s->e.ctx, steps, s->domain.dims[i]);
+    return s->column ? steps->hi : steps->hi / s->request->target->lanes;
+}
+
+/* The axes inside, whose sums are a block of their own where there are many steps. */
+static void step_axis(Row *s, const Steps *steps, const Dim *k, Accumulators *acc) {
+    uint32_t axis = steps->axis;
+    s->domain.index[axis] = k;
+    bool innermost = most_steps(s, axis + 1) <= 1;
+    if (innermost || most_steps(s, axis) <= SUM_BLOCK || !has_sums(acc)) {
+        sweep_axes(s, axis + 1, steps->stage, steps->sweep, acc);
+        return;
+    }
+    Accumulators block = begin_block(s, acc);
+    sweep_axes(s, axis + 1, steps->stage, steps->sweep, &block);
+    end_block(s, &block, acc);
 }
 
 /* Reduced axes from `axis` on, outermost first; the merged ones in vectors. */
@@ -296,13 +391,8 @@ static void sweep_axes(Row *s, uint32_t axis, uint32_t stage, SweepBody *body, A
             sweep_vectors(s, stage, body, acc);
         return;
     }
-    EmitLoop loop = emit_begin_for(&s->e, "k", dim_const(s->e.ctx, 0), s->domain.dims[axis],
-                                   acc->values, acc->count);
-    for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = loop.loop->carried + i;
-    s->domain.index[axis] = loop.variable;
-    sweep_axes(s, axis + 1, stage, body, acc);
-    TileId first = emit_end_for(&s->e, loop, acc->values);
-    for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = first + i;
+    Steps steps = {.body = step_axis, .axis = axis, .stage = stage, .sweep = body};
+    loop_in_blocks(s, &steps, s->domain.dims[axis], acc);
 }
 
 /* ---- values kept in scratch ------------------------------------------------------------------ */

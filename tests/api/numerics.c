@@ -186,6 +186,73 @@ static void test_columns(void) {
     run_close(&r);
 }
 
+enum { BLOCK = 64 }; // steps of a sum that are added up by themselves
+
+// `count` elements `step` apart, in blocks.
+static float sum_in_blocks(const float *x, int64_t count, int64_t step) {
+    float total = 0, block = 0;
+    for (int64_t i = 0; i < count; i++) {
+        block += x[i * step];
+        if (i % BLOCK != BLOCK - 1 && i + 1 != count) continue;
+        total += block;
+        block = 0;
+    }
+    return total;
+}
+
+// The same of a row: a step is 16 elements, and what is left over goes to the totals.
+static float sum_row_in_blocks(const float *x, int64_t count) {
+    float totals[LANES];
+    int64_t whole = count / LANES * LANES;
+    for (int64_t j = 0; j < LANES; j++) {
+        totals[j] = sum_in_blocks(x + j, whole / LANES, LANES);
+        if (whole + j < count) totals[j] += x[whole + j];
+    }
+    return fold_halves(totals, LANES);
+}
+
+static void test_long_sums(void) {
+    Run r;
+    static const char text[] = "model m(x: f32[300, 7], r: f32[2, 3000], z: f32[70, 3, 90, 5]) -> "
+                               "(y: f32[7], u: f32[2], v: f32[3, 5]) {\n"
+                               "    y = sum(x, axis=0)\n"
+                               "    u = sum(r, axis=1)\n"
+                               "    v = sum(z, axis=[0, 2])\n"
+                               "}\n";
+    if (!run_text(&r, text, "2", 0)) return;
+    for (int j = 0; j < 7; j++) check_bits(&r, 0, j, sum_in_blocks(in_f32(&r, 0) + j, 300, 7));
+    for (int i = 0; i < 2; i++)
+        check_bits(&r, 1, i, sum_row_in_blocks(in_f32(&r, 1) + 3000 * i, 3000));
+    for (int j = 0; j < 3 * 5; j++) {
+        float inner[70];
+        for (int a = 0; a < 70; a++)
+            inner[a] = sum_in_blocks(in_f32(&r, 2) + (a * 3 + j / 5) * 90 * 5 + j % 5, 90, 5);
+        check_bits(&r, 2, j, sum_in_blocks(inner, 70, 1));
+    }
+    run_close(&r);
+}
+
+// Equal numbers are rounded the same way step after step: a plain sum of so many is far off.
+static void test_sums_of_equal_numbers(void) {
+    Run r;
+    static const char text[] =
+        "model m(x: f32[5000, 3], y: f32[2, 80000]) -> (u: f32[3], v: f32[2]) {\n"
+        "    u = sum(x, axis=0)\n"
+        "    v = sum(y, axis=1)\n"
+        "}\n";
+    if (!run_open(&r, text, "2", 1, 0)) return;
+    for (int i = 0; i < 15000; i++) ((float *)r.in[0].data)[i] = 0.1F;
+    for (int i = 0; i < 160000; i++) ((float *)r.in[1].data)[i] = 0.1F;
+    CHECK_INT(run_now(&r), TCC_OK);
+    double x = (double)0.1F;
+    for (int i = 0; i < 3; i++)
+        CHECK_NEAR((double)out_f32(&r, 0)[i], 5000 * x, (4 + 2 * sqrt(5000)) * 0x1p-24 * 5000 * x);
+    for (int i = 0; i < 2; i++)
+        CHECK_NEAR((double)out_f32(&r, 1)[i], 80000 * x,
+                   (4 + 2 * sqrt(80000)) * 0x1p-24 * 80000 * x);
+    run_close(&r);
+}
+
 static void test_sums_of_f64(void) {
     Run r;
     static const char text[] =
@@ -519,6 +586,8 @@ int main(void) {
     RUN(test_short_rows);
     RUN(test_two_axes);
     RUN(test_columns);
+    RUN(test_long_sums);
+    RUN(test_sums_of_equal_numbers);
     RUN(test_sums_of_f64);
     RUN(test_contractions);
     RUN(test_matrix_by_vector);
