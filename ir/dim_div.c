@@ -149,6 +149,7 @@ static const Dim *divide_by_factor(IrContext *ctx, const Dim *a, const Dim *b, c
     if (quotient->overflow || rest->overflow || dim_is_const(quotient, NULL)) return NULL;
     if (!find_constant_quotient(ctx, rest, g, &k)) return NULL;
     dim_divide(ctx, b, g, &other, &none);
+    if (other->lo <= 0) return NULL; /* by its interval, which is wider than its values */
     return dim_index_floordiv(ctx, dim_offset(ctx, quotient, k), other);
 }
 
@@ -220,7 +221,7 @@ static const Dim *divide_quotient(IrContext *ctx, const Dim *a, const Dim *b) {
     const Dim *others = dim_sub(ctx, a, dim_of_atom(ctx, inner));
     const Dim *dividend = dim_add(ctx, inner->a, dim_mul(ctx, inner->b, others));
     const Dim *divisor = dim_mul(ctx, inner->b, b);
-    if (dividend->overflow || divisor->overflow) return NULL;
+    if (dividend->overflow || divisor->overflow || divisor->lo <= 0) return NULL;
     return dim_index_floordiv(ctx, dividend, divisor);
 }
 

@@ -222,10 +222,7 @@ static TileId emit_provided(ValueEmitter *e, const Provision *p, const Dim *cons
     for (uint32_t i = 0; i < type->rank; i++)
         if (p->index[i] == NULL)
             position = dim_add(e->ctx, dim_mul(e->ctx, position, type->dims[i]), index[i]);
-    const TileView *view = &e->program->views.data[p->view];
-    TileId value = tile_load(&e->b, emit_type(e, view->dtype), p->view, &position, NULL,
-                             e->guards.data, (uint32_t)e->guards.count, 0);
-    return emit_cast(&e->b, value, dtype_compute(type->dtype));
+    return emit_load(e, p->view, e->program->views.data[p->view].dtype, &position, 1);
 }
 
 static const Provision *find_provision(const ValueEmitter *e, NodeId node,

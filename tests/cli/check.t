@@ -53,3 +53,9 @@ Dims that a check at entry makes equal are walked as one; a gathered index is ke
   $ tcc check $TOP/tests/models/dims.g -i i=zeros -D N=3
   ! tcc: error: */tests/models/dims.g:10:11: M must equal N: 21 is not 3 (glob)
   [1]
+
+Gathers from a sorted row, and dims whose products are hard to bound:
+
+  $ for model in sorted_gather dynamic_slice; do tcc check $TOP/tests/models/$model.g | tail -1; done
+  all 4 outputs agree
+  all 4 outputs agree
