@@ -31,8 +31,7 @@ typedef struct Checker {
 
 static const Program *program_of(const Checker *c) { return c->unit->result.program; }
 
-/* ---- comparing
- * ------------------------------------------------------------------------------------ */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static bool agrees(const Tensor *got, const EvalValue *want, int64_t i, double *out_ratio) {
     double a = tensor_get(got, i), b = tensor_get(&want->tensor, i);
@@ -95,8 +94,7 @@ static void compare(Checker *c, bool whole_model, Str kernel, const char *output
     if (c->callback != NULL) c->callback(c->user, &r);
 }
 
-/* ---- preparing
- * -------------------------------------------------------------------------------------- */
+/* ---- preparing ------------------------------------------------------------------------------- */
 
 static Tensor make_tensor(Checker *c, const Type *type) {
     Tensor t = {.dtype = type->dtype, .rank = type->rank};
@@ -163,8 +161,7 @@ static tcc_status make_buffers(Checker *c) {
     return TCC_OK;
 }
 
-/* ---- kernels
- * ------------------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 static int64_t evaluate(const Checker *c, const Dim *dim) {
     int64_t value = 0;

@@ -13,8 +13,7 @@
 
 enum { ERROR_LIMIT = 20 };
 
-/* ---- units -------------------------------------------------------------------------------------
- */
+/* ---- units ----------------------------------------------------------------------------------- */
 
 static void free_unit(void *data) { tcc_unit_free(data); }
 
@@ -38,8 +37,7 @@ static tcc_unit *new_unit(tcc_compiler *compiler) {
     return unit;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 typedef struct CompileCall {
     tcc_compiler *compiler;
@@ -112,8 +110,7 @@ static const Graph *choose_model(tcc_unit *unit, const Module *module, Str path)
     return NULL;
 }
 
-/* ---- passes
- * ---------------------------------------------------------------------------------------- */
+/* ---- passes ---------------------------------------------------------------------------------- */
 
 static void pass_on_dump(void *user, Str pass, Str text) {
     tcc_compiler *compiler = user;
@@ -154,8 +151,7 @@ static bool run_passes(tcc_unit *unit) {
     return passes_run(&unit->pass, unit->arena, unit->source, &unit->result);
 }
 
-/* ---- the whole
- * ---------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static Status compile(CompileCall *call) {
     tcc_unit *unit = call->unit;

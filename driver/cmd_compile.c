@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what to write
- * ------------------------------------------------------------------------------------ */
+/* ---- what to write --------------------------------------------------------------------------- */
 
 /* The kind of text that is asked for; NULL for a file of code. --passes without a place to write
  * to is there to look at what they leave. */
@@ -67,8 +66,7 @@ static char *default_output(const char *model, const char *suffix) {
     return output;
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------------ */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static Exit write_text(Compilation *c, const char *kind, const char *path) {
     const char *text;
@@ -108,8 +106,7 @@ static Exit compile_to_output(const Options *options) {
     return result;
 }
 
-/* ---- reference texts
- * ---------------------------------------------------------------------------------- */
+/* ---- reference texts ------------------------------------------------------------------------- */
 
 static const struct Reference {
     OptionId option;

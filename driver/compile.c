@@ -8,8 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- the compiler
- * ------------------------------------------------------------------------------------- */
+/* ---- the compiler ---------------------------------------------------------------------------- */
 
 static void tell(void *user, const tcc_diagnostic *diagnostic) {
     Compilation *compilation = user;
@@ -54,8 +53,7 @@ void compilation_close(Compilation *compilation) {
     free(compilation->text);
 }
 
-/* ---- what calls come to
- * ------------------------------------------------------------------------------- */
+/* ---- what calls come to ---------------------------------------------------------------------- */
 
 /* A file that the user named and that cannot be read or written is wrong input; a linker that is
  * missing is not. */
@@ -84,8 +82,7 @@ Exit compilation_options_result(Compilation *compilation, tcc_status status) {
     return usage ? EXIT_usage : result;
 }
 
-/* ---- compiling
- * ---------------------------------------------------------------------------------------- */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
 enum { PIECE = 1 << 16, MAX_TEXT = 1 << 28 };
 
@@ -136,8 +133,7 @@ Exit compilation_run(Compilation *compilation, const Options *options) {
     return compilation_options_result(compilation, status);
 }
 
-/* ---- telling
- * ------------------------------------------------------------------------------------------ */
+/* ---- telling --------------------------------------------------------------------------------- */
 
 static void print_text(tcc_status status, const char *text, size_t size) {
     if (status == TCC_OK) fwrite(text, 1, size, stderr);

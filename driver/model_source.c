@@ -20,8 +20,7 @@ bool is_artefact(const char *path) {
     return elf;
 }
 
-/* ---- model.so
- * ----------------------------------------------------------------------------------------- */
+/* ---- model.so -------------------------------------------------------------------------------- */
 
 /* A name without a slash would be looked for in the system's folders. The path in full, which the
  * caller frees. */
@@ -64,8 +63,7 @@ static Exit open_artefact(ModelSource *s, const Options *options, const tcc_open
     return report_exit(status);
 }
 
-/* ---- model files
- * -------------------------------------------------------------------------------------- */
+/* ---- model files ----------------------------------------------------------------------------- */
 
 static Exit open_unit(ModelSource *s, const Options *options, const tcc_open_options *open) {
     Exit result = compilation_run(&s->compilation, options);
@@ -76,8 +74,7 @@ static Exit open_unit(ModelSource *s, const Options *options, const tcc_open_opt
     return result;
 }
 
-/* ---- both
- * --------------------------------------------------------------------------------------------- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 Exit model_source_open(ModelSource *out_source, const Options *options, int32_t threads) {
     *out_source = (ModelSource){0};

@@ -23,8 +23,7 @@ const char *option_dashes(const char *name) {
     return name[1] == '\0' || name[0] == 'f' ? "-" : "--";
 }
 
-/* ---- finding the option that a word means
- * ------------------------------------------------------------- */
+/* ---- finding the option that a word means ---------------------------------------------------- */
 
 /* An option of either table, and the rest of the word: NULL, or the value joined to the name. */
 typedef struct Match {
@@ -69,8 +68,7 @@ static bool find_option(CommandId command, const char *argument, Match *out_matc
     return best > 0;
 }
 
-/* ---- unknown options
- * ---------------------------------------------------------------------------------- */
+/* ---- unknown options ------------------------------------------------------------------------- */
 
 enum { MAX_NAME = 40 };
 
@@ -136,8 +134,7 @@ static Exit refuse(CommandId command, const char *argument) {
     return EXIT_usage;
 }
 
-/* ---- reading the line
- * --------------------------------------------------------------------------------- */
+/* ---- reading the line ------------------------------------------------------------------------ */
 
 /* -O and -d are never followed by their value: `tcc -O model.g` means the level that -O alone is.
  */
@@ -212,8 +209,7 @@ Exit options_parse(Options *out_options, int argc, char **argv) {
 
 void options_free(Options *options) { free(options->uses); }
 
-/* ---- asking
- * ------------------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 const char *options_last(const Options *options, OptionId id) {
     for (size_t i = options->count; i-- > 0;) {

@@ -10,8 +10,7 @@
 
 #include "base/guard.h"
 
-/* ---- LLVM's own state: its registry of targets and its fatal-error handler, once a process ----
- */
+/* ---- LLVM's own state: its registry of targets and its fatal-error handler, once a process --- */
 
 static pthread_once_t llvm_once = PTHREAD_ONCE_INIT;
 
@@ -39,7 +38,7 @@ static void start_llvm(void) {
 
 void emit_start(void) { pthread_once(&llvm_once, start_llvm); }
 
-/* ---- target machines ---- */
+/* ---- target machines ------------------------------------------------------------------------- */
 
 typedef struct Machine {
     const char *name, *triple, *cpu, *features;
@@ -118,7 +117,7 @@ void emitter_free(Emitter *emitter) {
     LLVMDisposeTargetMachine(emitter->machine);
 }
 
-/* ---- diagnostics of one emission ---- */
+/* ---- diagnostics of one emission ------------------------------------------------------------- */
 
 typedef struct Complaint {
     Arena *arena;
@@ -193,7 +192,7 @@ Status emit_module(Emitter *emitter, LLVMModuleRef module, EmitKind kind, Arena 
     return complaint.first ? STATUS_internal : STATUS_ok;
 }
 
-/* ---- a program in a context of its own ---- */
+/* ---- a program in a context of its own ------------------------------------------------------- */
 
 typedef struct Emission {
     Emitter *emitter;

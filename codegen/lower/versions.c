@@ -20,7 +20,7 @@ static const TileType *accessed_type(const Lowering *l, const TileInstr *instr) 
     }
 }
 
-/* ---- the extremes of a guard ---- */
+/* ---- the extremes of a guard ----------------------------------------------------------------- */
 
 typedef struct Extremes {
     const Dim *least, *greatest;
@@ -103,7 +103,7 @@ bool versions_hold(Lowering *l, const TileInstr *instr, const TileType *type) {
     return true;
 }
 
-/* ---- collecting ---- */
+/* ---- collecting ------------------------------------------------------------------------------ */
 
 typedef bool GuardFilter(Lowering *l, const TileGuard *guard, const Extremes *extremes,
                          const DimSymbol *symbol);
@@ -179,7 +179,7 @@ GuardSet versions_collect_rising(Lowering *l, const TileInstr *loop) {
     return c.set;
 }
 
-/* ---- conditions and assumptions ---- */
+/* ---- conditions and assumptions -------------------------------------------------------------- */
 
 static V compare(Lowering *l, LLVMIntPredicate predicate, const Dim *a, const Dim *b) {
     return ll_compare(l, predicate, dims_emit(l, a), dims_emit(l, b));

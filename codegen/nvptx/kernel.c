@@ -7,7 +7,7 @@
 
 enum { CALL_PTX_KERNEL = 71, BLOCK_WARPS = LOWER_BLOCK_THREADS / WARP_LANES };
 
-/* ---- index errors ---- */
+/* ---- index errors ---------------------------------------------------------------------------- */
 
 static V field(Lowering *l, size_t offset) {
     return ll_gep(l, l->i8, l->error, ll_i64(l, (int64_t)offset));
@@ -42,7 +42,7 @@ void nvptx_report(Lowering *l, V bad, V index, V bound, int64_t site, uint32_t l
     ll_enter(l, behind);
 }
 
-/* ---- the entry ---- */
+/* ---- the entry ------------------------------------------------------------------------------- */
 
 static V special(Lowering *l, const char *name) { return ll_intrinsic(l, name, NULL, 0, NULL, 0); }
 

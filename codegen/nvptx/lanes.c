@@ -8,7 +8,7 @@ static uint32_t width(uint32_t lanes) {
 
 static V lane_index(Lowering *l, uint32_t lanes) { return lanes > 1 ? l->lane : ll_i32(l, 0); }
 
-/* ---- shuffles: of 32-bit words ---- */
+/* ---- shuffles: of 32-bit words --------------------------------------------------------------- */
 
 typedef struct Shuffle {
     const char *name;

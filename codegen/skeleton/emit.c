@@ -115,7 +115,7 @@ static void remember(ValueEmitter *e, NodeId node, const Dim *const *index, uint
     vec_push(e->arena, &e->memo, entry);
 }
 
-/* ---- values -------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 TileId emit_number(ValueEmitter *e, DType dtype, double number) {
     DType compute = dtype_compute(dtype);

@@ -55,7 +55,7 @@ void x86_each_lane(Lowering *l, const Access *access, const Place *place, const 
     }
 }
 
-/* ---- under conditions on the whole ---- */
+/* ---- under conditions on the whole ----------------------------------------------------------- */
 
 static V address_if(Lowering *l, const Access *access, const Place *place, V condition) {
     V address = access_address(l, access, place->base, place->offset);
@@ -79,7 +79,7 @@ static void store_if(Lowering *l, const Access *access, const Place *place, V co
     LLVMSetAlignment(store, place->align);
 }
 
-/* ---- contiguous registers under a mask of lanes ---- */
+/* ---- contiguous registers under a mask of lanes ---------------------------------------------- */
 
 static bool has_masked_access(const Lowering *l, const Access *access) {
     return element_bytes(access) >= 4 || l->masks_bytes;
@@ -166,7 +166,7 @@ static void store_span(Lowering *l, const Access *access, const Place *place, co
     copy_span(l, access, &row, &spare, span_first(l, mask), span_end(l, place, mask));
 }
 
-/* ---- lane by lane ---- */
+/* ---- lane by lane ---------------------------------------------------------------------------- */
 
 static V load_element(Lowering *l, const Access *access, const Place *single, V condition, V pad) {
     V load = load_if(l, access, single, condition, pad);
@@ -217,7 +217,7 @@ static V gather(Lowering *l, const Access *access, const Place *place, V lanes, 
     return ll_intrinsic(l, "llvm.masked.gather", overload, 2, args, 4);
 }
 
-/* ---- 4-bit registers of whole bytes ---- */
+/* ---- 4-bit registers of whole bytes ---------------------------------------------------------- */
 
 static V bytes_of_nibbles(Lowering *l, const Access *access, const Place *place) {
     V address = access_address(l, access, place->base, place->offset);
@@ -282,7 +282,7 @@ static void store_nibbles(Lowering *l, const Access *access, const Place *place,
     }
 }
 
-/* ---- any register ---- */
+/* ---- any register ---------------------------------------------------------------------------- */
 
 /* All lanes one element under a mask of lanes: read if any lane wants it. */
 static V load_same(Lowering *l, const Access *access, const Place *place, const Mask *mask, V pad) {

@@ -30,8 +30,7 @@ NodeId dsl_emit(Sema *s, Loc loc, Op op, const NodeId *args, uint32_t count, con
     return node;
 }
 
-/* ---- constants ---------------------------------------------------------------------------------
- */
+/* ---- constants ------------------------------------------------------------------------------- */
 
 static bool int_fits(DType dtype, int64_t value) {
     const DTypeInfo *info = dtype_info(dtype);

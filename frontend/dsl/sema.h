@@ -72,8 +72,7 @@ const char *sema_type_text(Sema *s, NodeId node);
 const char *sema_dim_text(Sema *s, const Dim *dim);
 const char *sema_value_text(Sema *s, const Value *value);
 
-/* ---- nodes (emit.c): NODE_none after a report -------------------------------------------------
- */
+/* ---- nodes (emit.c): NODE_none after a report ------------------------------------------------ */
 
 const Origin *dsl_emit_origin(Sema *s, Loc loc);
 NodeId dsl_emit(Sema *s, Loc loc, Op op, const NodeId *args, uint32_t count, const Attr *attrs);
@@ -90,8 +89,7 @@ static inline const Type *sema_type(const Sema *s, NodeId node) {
     return graph_type(s->graph, node);
 }
 
-/* ---- operands (operand.c) ----------------------------------------------------------------------
- */
+/* ---- operands (operand.c) -------------------------------------------------------------------- */
 
 /* The value as a tensor; a number known at compile time gets `want`, or its default dtype when
  * `want` is DT_count. */
@@ -106,8 +104,7 @@ bool dsl_operands_unify(Sema *s, Loc loc, const Value *values, const Loc *places
  * places. */
 bool dsl_operands_broadcast(Sema *s, Loc loc, NodeId *nodes, const Loc *places, uint32_t count);
 
-/* ---- evaluation --------------------------------------------------------------------------------
- */
+/* ---- evaluation ------------------------------------------------------------------------------ */
 
 Value dsl_eval(Sema *s, const Ast *ast); /* expr.c */
 /* An int known at compile time (constant dims too); false after a report that names `what`. */
@@ -143,8 +140,7 @@ const Type *dsl_eval_type(Sema *s, const Ast *ast);
 NodeId dsl_convert_to_type(Sema *s, Loc loc, const Value *value, const Type *type, Loc type_loc,
                            Str what);
 
-/* ---- names (scope.c) ---------------------------------------------------------------------------
- */
+/* ---- names (scope.c) ------------------------------------------------------------------------- */
 
 void dsl_scope_set(Sema *s, Str name, Value value);
 const Value *dsl_scope_find_local(const Sema *s, Str name); /* NULL when there is none */
@@ -156,8 +152,7 @@ void dsl_scope_unknown(Sema *s, Loc loc, Str name);
 /* Enters the file's items; duplicates are reported. */
 void dsl_scope_declare(Sema *s, const AstFile *file, bool library);
 
-/* ---- models (model.c) --------------------------------------------------------------------------
- */
+/* ---- models (model.c) ------------------------------------------------------------------------ */
 
 /* The graph of a model; NULL after errors anywhere in the file. */
 Graph *dsl_model_build(Sema *s, const Ast *model);

@@ -4,8 +4,7 @@
 
 #include <math.h>
 
-/* ---- whole numbers -----------------------------------------------------------------------------
- */
+/* ---- whole numbers --------------------------------------------------------------------------- */
 
 static int64_t floor_div(int64_t a, int64_t b) {
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
@@ -57,8 +56,7 @@ static Value int_binary(Sema *s, const Ast *ast, int64_t a, int64_t b) {
     return dsl_value_int(result);
 }
 
-/* ---- floats -------------------------------------------------------------------------------------
- */
+/* ---- floats ---------------------------------------------------------------------------------- */
 
 static double as_double(const Value *value) {
     return value->kind == VALUE_int ? (double)value->integer : value->number;
@@ -81,8 +79,7 @@ static double float_operation(AstOp op, double a, double b) {
     }
 }
 
-/* ---- comparisons --------------------------------------------------------------------------------
- */
+/* ---- comparisons ----------------------------------------------------------------------------- */
 
 static bool is_order(AstOp op) {
     return op == AST_lt || op == AST_le || op == AST_gt || op == AST_ge;

@@ -17,7 +17,7 @@ typedef struct Builder {
     VEC(const Term *) list;
 } Builder;
 
-/* ---- terms ------------------------------------------------------------------------------------ */
+/* ---- terms ----------------------------------------------------------------------------------- */
 
 static bool is_reduction(const Node *node) {
     OpClass class = op_info(node->op)->class;
@@ -130,7 +130,7 @@ static const Term *make_term(Builder *b, NodeId id, const Dim *const *index) {
     return op_is_elementwise(node->op) ? make_map(b, id, at) : make_leaf(b, id, at);
 }
 
-/* ---- factors ---------------------------------------------------------------------------------- */
+/* ---- factors --------------------------------------------------------------------------------- */
 
 static bool is_passed(const Term *t) {
     return t->op == OP_cast && t->args[0]->op != OP_input; /* a rounding, nothing more */
@@ -204,7 +204,7 @@ static int centring_sum(const Builder *b, const Factor *f) {
     return r->scalar == OP_add && r->operand == a ? reduction : -1;
 }
 
-/* ---- classing --------------------------------------------------------------------------------- */
+/* ---- classing -------------------------------------------------------------------------------- */
 
 static void worsen(CascadeSum *sum, CascadeForm form) {
     if (form > sum->form) sum->form = form;
@@ -288,7 +288,7 @@ static void find_sweeps(Cascade *c, CascadeSum *sum) {
     if (sum->derived_sweep > c->derived_sweeps) c->derived_sweeps = sum->derived_sweep;
 }
 
-/* ---- the region ------------------------------------------------------------------------------- */
+/* ---- the region ------------------------------------------------------------------------------ */
 
 static void find_domain(Builder *b, const Node *node) {
     b->domain = graph_type(b->region, node->args[0]);

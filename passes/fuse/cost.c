@@ -6,8 +6,7 @@
 
 enum { TILE_ROWS = 64, MAX_CONE = 24, MAX_MOVES = 8 };
 
-/* ---- amounts ----------------------------------------------------------------------------------
- */
+/* ---- amounts --------------------------------------------------------------------------------- */
 
 static Amount constant(double value) {
     Amount a;
@@ -60,8 +59,7 @@ Amount amount_elements(const Fuser *f, NodeId id) {
     return amount_of_dim(f, type_elements(f->ctx->ir, type));
 }
 
-/* ---- one op -----------------------------------------------------------------------------------
- */
+/* ---- one op ---------------------------------------------------------------------------------- */
 
 /* Operations of one element. A simple op takes the place of a multiply-add, which counts 2. */
 double cost_flops(const Fuser *f, NodeId id) {
@@ -195,8 +193,7 @@ Amount cost_evaluations(const Fuser *f, NodeId user, NodeId arg, const Amount *e
     }
 }
 
-/* ---- kernels ----------------------------------------------------------------------------------
- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 double cost_time_at(const Fuser *f, double bytes, double flops) {
     const Target *t = f->ctx->target;
@@ -252,8 +249,7 @@ Amount cost_work_time(const Fuser *f, const Work *work) {
     return time;
 }
 
-/* ---- absorbing --------------------------------------------------------------------------------
- */
+/* ---- absorbing ------------------------------------------------------------------------------- */
 
 /* What it takes to compute a node from memory: all maps behind it that no group holds yet. */
 typedef struct Cone {

@@ -75,8 +75,7 @@ bool group_stores(const Fuser *f, const Group *group, NodeId id) {
     return is_needed(f, id);
 }
 
-/* ---- skeletons --------------------------------------------------------------------------------
- */
+/* ---- skeletons ------------------------------------------------------------------------------- */
 
 static const char *merge_skeletons(const char *a, const char *b, Refusal *out_refusal) {
     bool plain = str_equal(str_from(b), STR("elementwise"));
@@ -118,8 +117,7 @@ const char *group_skeleton(const Fuser *f, const Group *group, size_t count, Ref
     return skeleton;
 }
 
-/* ---- regions ----------------------------------------------------------------------------------
- */
+/* ---- regions --------------------------------------------------------------------------------- */
 
 static int compare_ids(const void *a, const void *b) {
     NodeId x = *(const NodeId *)a, y = *(const NodeId *)b;
@@ -149,8 +147,7 @@ Region group_region(Fuser *f, const Group *group, size_t count, NodeId *out_stor
     return region_cut(f->graph, f->is_constant, nodes, (uint32_t)count, stored, outputs, f->arena);
 }
 
-/* ---- cycles -----------------------------------------------------------------------------------
- */
+/* ---- cycles ---------------------------------------------------------------------------------- */
 
 /* A kernel must not need its own results: the search goes from what the group reads back to it.
  * Only groups that hold something younger than its oldest node can depend on it. */
@@ -192,8 +189,7 @@ bool group_has_cycle(Fuser *f, const Group *group) {
     return group->seen == f->search;
 }
 
-/* ---- what codegen says ------------------------------------------------------------------------
- */
+/* ---- what codegen says ----------------------------------------------------------------------- */
 
 static Verdict *find_verdict(const Fuser *f, Str key, const Graph *region, Str skeleton) {
     Verdict *v = map_get(&f->verdicts, key);

@@ -20,8 +20,7 @@ typedef struct Merger {
     Map seen; /* by the two ids */
 } Merger;
 
-/* ---- the heap ---------------------------------------------------------------------------------
- */
+/* ---- the heap -------------------------------------------------------------------------------- */
 
 static bool comes_before(const Pair *a, const Pair *b) {
     if (a->gain != b->gain) return a->gain > b->gain;
@@ -55,8 +54,7 @@ static Pair heap_pop(Merger *m) {
     }
 }
 
-/* ---- whether two groups can be one ------------------------------------------------------------
- */
+/* ---- whether two groups can be one ----------------------------------------------------------- */
 
 /* Elements of the group's walk, and of what reductions leave of it. */
 static void find_walk(const Fuser *f, const Group *group, const Dim **out_walk,
@@ -125,8 +123,7 @@ static bool may_merge(const Fuser *f, const Group *a, const Group *b, Refusal *o
     return true;
 }
 
-/* ---- trying -----------------------------------------------------------------------------------
- */
+/* ---- trying ---------------------------------------------------------------------------------- */
 
 static int by_falling_id(const void *a, const void *b) {
     NodeId x = *(const NodeId *)a, y = *(const NodeId *)b;
@@ -227,8 +224,7 @@ static Group *try_merge(Fuser *f, Group *a, Group *b, Refusal *out_refusal) {
     return NULL;
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------
- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 static Str pair_key(const Group *a, const Group *b, uint32_t *words) {
     words[0] = a->id;

@@ -10,8 +10,7 @@ void refusal_note(Refusal *refused, const char *name, double value) {
         refused->numbers[refused->number_count++] = (RemarkNumber){name, value};
 }
 
-/* ---- kept reasons -----------------------------------------------------------------------------
- */
+/* ---- kept reasons ---------------------------------------------------------------------------- */
 
 static Str edge_key(const Group *from, const Group *to, uint32_t *words) {
     words[0] = from->id;
@@ -24,8 +23,7 @@ void fuse_keep_reason(Fuser *f, const Group *from, const Group *to, const Refusa
     map_set(&f->reasons, edge_key(from, to, words), arena_copy(f->arena, why, sizeof *why));
 }
 
-/* ---- remarks ----------------------------------------------------------------------------------
- */
+/* ---- remarks --------------------------------------------------------------------------------- */
 
 Str fuse_kernel_name(const Fuser *f, const Group *group) {
     Refusal ignored;

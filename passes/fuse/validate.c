@@ -20,7 +20,7 @@ typedef struct Trial {
     const double *results; /* of the reductions */
 } Trial;
 
-/* ---- drawing ---------------------------------------------------------------------------------- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 static uint32_t draw(Trial *t, uint32_t below) {
     t->state = hash_word(t->state, 7);
@@ -54,7 +54,7 @@ static void draw_leaves(Trial *t, uint32_t number) {
     }
 }
 
-/* ---- evaluating a term ------------------------------------------------------------------------ */
+/* ---- evaluating a term ----------------------------------------------------------------------- */
 
 static double greater(double a, double b) {
     return isnan(a) || isnan(b) ? (double)NAN : fmax(a, b);
@@ -109,7 +109,7 @@ static double evaluate(Trial *t, const Term *term, uint32_t k, const double *res
     return evaluate_known(t, term, k);
 }
 
-/* ---- one after the other ---------------------------------------------------------------------- */
+/* ---- one after the other --------------------------------------------------------------------- */
 
 static double identity(Op op) {
     switch (op) {
@@ -143,7 +143,7 @@ static void run_in_order(Trial *t, double *results, double *scales) {
     }
 }
 
-/* ---- as derived ------------------------------------------------------------------------------- */
+/* ---- as derived ------------------------------------------------------------------------------ */
 
 /* The running state of all reductions over a piece of the row. */
 typedef struct State {
@@ -259,7 +259,7 @@ static void run_derived(Trial *t, double *results) {
     project(t, &s, results);
 }
 
-/* ---- comparing -------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 /* What is not finite stays so; else within rounding of the terms. */
 static bool agrees(double want, double got, double scale) {

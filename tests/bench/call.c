@@ -8,7 +8,7 @@
 
 enum { ROUNDS = 201, BATCH = 1000 };
 
-/* ---- the cost of a call ---- */
+/* ---- the cost of a call ---------------------------------------------------------------------- */
 
 static void run_batch(void *subject) {
     for (int i = 0; i < BATCH; i++) subject_run(subject);
@@ -47,7 +47,7 @@ static void measure_digits(const char *path) {
     subject_free(&s);
 }
 
-/* ---- waking threads ---- */
+/* ---- waking threads -------------------------------------------------------------------------- */
 
 static void note_threads(void *user, const char *kernel, uint64_t ns, uint32_t threads) {
     (void)kernel, (void)ns;
@@ -101,7 +101,7 @@ static void measure_wake(const char *name, const char *text, int64_t hi) {
     subject_free(&one);
 }
 
-/* ---- memory between kernels ---- */
+/* ---- memory between kernels ------------------------------------------------------------------ */
 
 static void measure_arena(const char *path) {
     Subject s = subject_new(path, NULL, 1, 256);

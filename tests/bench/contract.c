@@ -41,7 +41,7 @@ static void measure_matmul(int m, int k, int n, double peak, double goal) {
     subject_free(&s);
 }
 
-/* ---- the kernels of a model ---- */
+/* ---- the kernels of a model ------------------------------------------------------------------ */
 
 typedef struct KernelTimes {
     uint32_t count;

@@ -103,7 +103,7 @@ void team_run(Team *team, void (*body)(void *user, int32_t i, int32_t threads), 
     while (atomic_load(&team->pending) > 0) _mm_pause();
 }
 
-/* ---- copies ---- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 typedef struct Part {
     char *to;
@@ -140,7 +140,7 @@ static void memcpy_part(void *user, int32_t i, int32_t threads) {
 void copy_past_caches(void *copy) { team_run(((Copy *)copy)->team, stream_part, copy); }
 void copy_by_memcpy(void *copy) { team_run(((Copy *)copy)->team, memcpy_part, copy); }
 
-/* ---- the most multiply-adds ---- */
+/* ---- the most multiply-adds ------------------------------------------------------------------ */
 
 enum { PEAK_STEPS = 200000, PEAK_SUMS = 12, PEAK_ROUNDS = 25 };
 
