@@ -303,7 +303,9 @@ static void emit_point(ValueEmitter *e, const Domain *domain, const SkeletonRequ
     s.domain = *domain;
     s.x_index[0] = domain->index[0];
     s.w_index[0] = domain->index[1];
-    s.group = dim_floordiv(e->ctx, domain->index[1], s.outputs);
+    /* Where a group has no outputs, there is no element to ask for its group. */
+    const Dim *outputs = dim_max(e->ctx, s.outputs, dim_const(e->ctx, 1));
+    s.group = dim_floordiv(e->ctx, domain->index[1], outputs);
     TileId acc = emit_identity(e, emit_sum_dtype(e, s.id), OP_add);
     store_result(&s, e, sum_point(&s, e, acc, 0));
 }
