@@ -70,9 +70,7 @@ bool block_reserve(Block *block, size_t size) {
     *block = (Block){data, rounded};
     return true;
 }
-/* ---- the API
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- the API --------------------------------------------------------------------------------- */
 
 tcc_status session_run(tcc_session *s, const tcc_tensor *inputs, uint32_t input_count,
                        const tcc_tensor *outputs, uint32_t output_count) {

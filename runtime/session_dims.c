@@ -1,4 +1,5 @@
-/* From the inputs' shapes to everything that depends on dims alone: kept for the next run with the same dims. */
+/* From the inputs' shapes to everything that depends on dims alone: kept for the next run with the
+ * same dims. */
 #include "runtime/session_internal.h"
 
 #include "runtime/copy.h"

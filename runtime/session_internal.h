@@ -1,5 +1,6 @@
-/* What the files of the session share: its state. session.c makes sessions and holds the API, session_dims.c binds dims
- * and finds what follows from them, session_tensors.c takes the caller's tensors in, session_launch.c runs kernels. */
+/* What the files of the session share: its state. session.c makes sessions and holds the API,
+ * session_dims.c binds dims and finds what follows from them, session_tensors.c takes the caller's
+ * tensors in, session_launch.c runs kernels. */
 #ifndef TCC_RUNTIME_SESSION_INTERNAL_H
 #define TCC_RUNTIME_SESSION_INTERNAL_H
 
@@ -40,15 +41,16 @@ tcc_status session_fail(tcc_session *s, tcc_status status, const char *format, .
 /* At least `size` bytes, aligned; the contents are not kept. */
 bool block_reserve(Block *block, size_t size);
 
-/* session_dims.c: checks the inputs' shapes, binds the dims, and evaluates all that follows from them. */
+/* session_dims.c: checks the inputs' shapes, binds the dims, and evaluates all that follows from
+ * them. */
 tcc_status session_bind_inputs(tcc_session *s, const tcc_tensor *inputs, uint32_t count);
 tcc_status session_check_outputs(tcc_session *s, const tcc_tensor *outputs, uint32_t count);
 bool session_evaluate(const tcc_session *s, TccExpr expr, int64_t *out_value);
 /* The record of a kernel of the variant in use. */
 const TccKernelInfo *session_kernel(const tcc_session *s, uint32_t kernel);
 
-/* session_tensors.c: the address of every buffer, staging what kernels cannot use as it is; after the run the staged
- * outputs are copied back. */
+/* session_tensors.c: the address of every buffer, staging what kernels cannot use as it is; after
+ * the run the staged outputs are copied back. */
 tcc_status session_point_buffers(tcc_session *s, const tcc_tensor *inputs,
                                  const tcc_tensor *outputs);
 void session_unstage_outputs(tcc_session *s, const tcc_tensor *outputs);

@@ -6,9 +6,7 @@
 /* Below this much work no thread is woken. */
 static const double MIN_PARALLEL_NS = 50000;
 
-/* ---- kernels
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 /* One launch, divided among threads. */
 typedef struct Work {

@@ -57,8 +57,8 @@ static void annotate(Lowering *l, const char *key, int64_t value) {
 /* Parameters behind the buffers and dims. */
 enum { ENTRY_error, ENTRY_scratch, ENTRY_points, ENTRY_count };
 
-/* Whether lanes read what others store to the argument: LLVM moves accesses of a noalias pointer across
- * the barriers between them, which it takes for calls that cannot know the pointer. */
+/* Whether lanes read what others store to the argument: LLVM moves accesses of a noalias pointer
+ * across the barriers between them, which it takes for calls that cannot know the pointer. */
 static bool is_exchanged(const Lowering *l, const TileBlock *block, uint32_t argument) {
     for (size_t i = 0; i < block->instrs.count; i++) {
         const TileInstr *instr = block->instrs.data[i];

@@ -45,9 +45,7 @@ typedef struct Contraction {
     uint32_t panel_view;
 } Contraction;
 
-/* ---- labels
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- labels ---------------------------------------------------------------------------------- */
 
 static int find_axis(const IntList *labels, int64_t label) {
     for (uint32_t i = 0; i < labels->count; i++)
@@ -218,9 +216,7 @@ static void build_rows(Contraction *s, const Dim *first, const Dim *count, const
     emit_end_for(e, loop, NULL);
 }
 
-/* ---- panels
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- panels ---------------------------------------------------------------------------------- */
 
 static void pack_panel(Contraction *s, const Dim *panel) {
     ValueEmitter *e = &s->e;
@@ -263,9 +259,7 @@ static void build_panels(Contraction *s, const Dim *first, const Dim *count, con
     if (!never) emit_end_if(e, branch, NULL, 0);
 }
 
-/* ---- the grid
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- the grid -------------------------------------------------------------------------------- */
 
 static void add_panel_view(Contraction *s) {
     TileView view = {.name = STR("panel"),

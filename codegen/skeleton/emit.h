@@ -87,8 +87,8 @@ TileId emit_value(ValueEmitter *e, NodeId node, const Dim *const *index);
  * gives. */
 DType emit_sum_dtype(const ValueEmitter *e, NodeId node);
 
-/* `value`, computed by a skeleton for `node`, in compute form of its dtype, rounded to it where that
- * is pinned. */
+/* `value`, computed by a skeleton for `node`, in compute form of its dtype, rounded to it where
+ * that is pinned. */
 TileId emit_pin(ValueEmitter *e, NodeId node, TileId value);
 
 /* Stores output number `output` at `index` under the current guards. */

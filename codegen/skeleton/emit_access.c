@@ -1,4 +1,5 @@
-/* Loads and stores: subscripts that are composed access maps, proved to lie inside their view or guarded. */
+/* Loads and stores: subscripts that are composed access maps, proved to lie inside their view or
+ * guarded. */
 #include "codegen/skeleton/emit_internal.h"
 
 TileId emit_cast(TileBuilder *b, TileId value, DType to) {

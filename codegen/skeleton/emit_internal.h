@@ -1,5 +1,6 @@
-/* What the files of the emitter share. The interface is emit.h; emit.c dispatches, emit_context.c keeps guards, loops
- * and branches, emit_access.c makes loads and stores, emit_move.c the ops that only move. */
+/* What the files of the emitter share. The interface is emit.h; emit.c dispatches, emit_context.c
+ * keeps guards, loops and branches, emit_access.c makes loads and stores, emit_move.c the ops that
+ * only move. */
 #ifndef TCC_CODEGEN_SKELETON_EMIT_INTERNAL_H
 #define TCC_CODEGEN_SKELETON_EMIT_INTERNAL_H
 
@@ -12,7 +13,8 @@ TileId emit_cast(TileBuilder *b, TileId value, DType to);
 TileId emit_load(ValueEmitter *e, uint32_t view, DType dtype, const Dim *const *index,
                  uint32_t rank);
 
-/* emit_move.c: values of ops that only move: one operand (reshape, permute, …), pad, concat, gather. */
+/* emit_move.c: values of ops that only move: one operand (reshape, permute, …), pad, concat,
+ * gather. */
 TileId emit_moved(ValueEmitter *e, const Node *node, const Dim *const *index);
 TileId emit_pad(ValueEmitter *e, const Node *node, const Dim *const *index);
 TileId emit_concat(ValueEmitter *e, const Node *node, const Dim *const *index);

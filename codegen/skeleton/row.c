@@ -526,9 +526,7 @@ static void reduce_body(Row *s, uint32_t stage, size_t mark, Accumulators *acc) 
     }
 }
 
-/* ---- outputs
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- outputs --------------------------------------------------------------------------------- */
 
 static void store_body(Row *s, uint32_t stage, size_t mark, Accumulators *acc) {
     (void)stage, (void)mark, (void)acc;

@@ -45,8 +45,8 @@ Schedule skeleton_schedule(const SkeletonRequest *request);
 /* What a placed program costs on the target, by counting it at the dims' tune values. */
 KernelCost skeleton_cost(const TileProgram *program, const Target *target);
 
-/* What a grid point costs one thread at the least, in ns at the dims' tune values: the runtime wakes
- * threads for no less work than it was told. */
+/* What a grid point costs one thread at the least, in ns at the dims' tune values: the runtime
+ * wakes threads for no less work than it was told. */
 double skeleton_least_ns(const TileProgram *program, const Target *target);
 
 /* The vtable that passes ask (ir/cost.h); `ctx` outlives it. */

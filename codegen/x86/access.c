@@ -85,9 +85,9 @@ static bool has_masked_access(const Lowering *l, const Access *access) {
     return element_bytes(access) >= 4 || l->masks_bytes;
 }
 
-/* The condition on the whole stays out of the mask: where LLVM 19 splits the mask into registers and
- * the lanes of one are all false, it takes the and of them with a repeated condition for undefined,
- * and loads them all. */
+/* The condition on the whole stays out of the mask: where LLVM 19 splits the mask into registers
+ * and the lanes of one are all false, it takes the and of them with a repeated condition for
+ * undefined, and loads them all. */
 static V masked_load(Lowering *l, const Access *access, const Place *place, const Mask *mask,
                      V pad) {
     V address = address_if(l, access, place, mask->uniform);

@@ -103,8 +103,8 @@ static void load_weights(Sema *s) {
     }
 }
 
-/* Tensors that no model has used, once all models are built: one warning, at the first statement that
- * loads some. */
+/* Tensors that no model has used, once all models are built: one warning, at the first statement
+ * that loads some. */
 static void warn_unused(Sema *s) {
     if (!s->options->weights || s->options->entry.size) return;
     Loc loc = {s->file->file, 0, 0, 1};

@@ -3,9 +3,13 @@
  * A model.so exports one function, tcc_model_get_api, which gives a table of functions:
  *
  *     void *library = dlopen("./digits.so", RTLD_NOW);
- *     tcc_model_get_api_function *get = (tcc_model_get_api_function *)dlsym(library,
- * TCC_MODEL_GET_API); const tcc_model_api *api = get(TCC_MODEL_API_VERSION); tcc_model *model;
- * tcc_session *session;  char message[256]; api->open(NULL, &model, message, sizeof message);
+ *     tcc_model_get_api_function *get =
+ *         (tcc_model_get_api_function *)dlsym(library, TCC_MODEL_GET_API);
+ *     const tcc_model_api *api = get(TCC_MODEL_API_VERSION);
+ *     tcc_model *model;
+ *     tcc_session *session;
+ *     char message[256];
+ *     api->open(NULL, &model, message, sizeof message);
  *     api->session_new(model, &session);
  *     api->run(session, inputs, input_count, outputs, output_count);
  *
@@ -40,12 +44,12 @@ typedef enum tcc_status {
     TCC_MEMORY = 3,      /* out of memory */
     TCC_INTERNAL = 4,    /* a bug in tcc */
     TCC_MISMATCH = 5,    /* a check failed */
-    TCC_INDEX =
-        6 /* an index of the model's data was out of range; the outputs are not to be used */
+    TCC_INDEX = 6        /* an index of the data was out of range; the outputs are void */
 } tcc_status;
 
 /* Element types. bool is a byte of 0 or 1; 4-bit values are packed, low nibble first, the last
- * nibble of an odd number of them being 0; the 8-bit floats are those of OCP; bf16 is the upper half of an f32. */
+ * nibble of an odd number of them being 0; the 8-bit floats are those of OCP; bf16 is the upper
+ * half of an f32. */
 typedef enum tcc_dtype {
     TCC_BOOL,
     TCC_I4,

@@ -36,8 +36,7 @@ typedef struct tcc_unit tcc_unit;
 /* The version of the library, "0.1.0". */
 TCC_API const char *tcc_version(void);
 
-/* ---- compilers ----------------------------------------------------------------------------------
- */
+/* ---- compilers ------------------------------------------------------------------------------- */
 
 TCC_API tcc_status tcc_compiler_new(tcc_compiler **out_compiler);
 TCC_API void tcc_compiler_free(tcc_compiler *compiler); /* NULL is allowed */
@@ -83,8 +82,7 @@ TCC_API void tcc_on_dump(tcc_compiler *compiler, tcc_text_callback *callback, vo
  * until the next call. */
 TCC_API const char *tcc_message(const tcc_compiler *compiler);
 
-/* ---- compiling
- * -------------------------------------------------------------------------------------- */
+/* ---- compiling ------------------------------------------------------------------------------- */
 
 /* Compiles a model file: .g or .tir by its name. TCC_INVALID when the input is wrong (the
  * diagnostics say how), TCC_ENVIRONMENT when a file could not be read. The unit is freed by
@@ -97,8 +95,7 @@ TCC_API tcc_status tcc_compile_memory(tcc_compiler *compiler, const char *path, 
                                       size_t size, tcc_unit **out_unit);
 TCC_API void tcc_unit_free(tcc_unit *unit); /* NULL is allowed */
 
-/* ---- what was compiled
- * ---------------------------------------------------------------------------------- */
+/* ---- what was compiled ----------------------------------------------------------------------- */
 
 /* The unit at a level as text: "ir" (the graph after all passes asked for), "program", "tile"
  * (placed tile programs), "tile-free", "llvm", "ptx", "asm", "dot", "header", "times". The text
@@ -121,8 +118,7 @@ TCC_API tcc_status tcc_unit_write(tcc_unit *unit, const char *path);
 TCC_API tcc_status tcc_unit_open(tcc_unit *unit, const tcc_open_options *options,
                                  const tcc_model_api **out_api, tcc_model **out_model);
 
-/* ---- checking
- * --------------------------------------------------------------------------------------------- */
+/* ---- checking -------------------------------------------------------------------------------- */
 
 /* What tcc_unit_check found for one output of one kernel, or of the whole model. */
 typedef struct tcc_check_result {
@@ -154,8 +150,7 @@ TCC_API tcc_status tcc_unit_check(tcc_unit *unit, const tcc_tensor *inputs, uint
 TCC_API tcc_status tcc_artefact_read(tcc_compiler *compiler, const char *path, const char *kind,
                                      const char **out_text, size_t *out_size);
 
-/* ---- arrays in files
- * ----------------------------------------------------------------------------------------- */
+/* ---- arrays in files ------------------------------------------------------------------------- */
 
 /* Reads an .npy file into memory that tcc_array_free releases; the tensor is dense on the CPU. */
 typedef struct tcc_array tcc_array;
@@ -170,8 +165,7 @@ TCC_API tcc_status tcc_array_write(tcc_compiler *compiler, const tcc_array *arra
 TCC_API const tcc_tensor *tcc_array_tensor(const tcc_array *array);
 TCC_API void tcc_array_free(tcc_array *array);
 
-/* ---- reference texts
- * ------------------------------------------------------------------------------------------- */
+/* ---- reference texts ------------------------------------------------------------------------- */
 
 /* The op reference, the pass list, the targets, the schedule fields: "ops", "passes", "targets",
  * "schedules". NULL for an unknown kind. The text lives until the next call on the compiler. */

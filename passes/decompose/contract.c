@@ -1,7 +1,8 @@
-/* Contractions that register tiles do not suit. A tile of results reuses each element of one operand
- * for all of the other's own labels, with vectors along the result's last label; so each operand
- * needs a label of its own, and the last label must be one of those. What has none is a dot product,
- * a product of a matrix and a vector whose rows are contiguous, or a product element by element:
+/* Contractions that register tiles do not suit. A tile of results reuses each element of one
+ * operand for all of the other's own labels, with vectors along the result's last label; so each
+ * operand needs a label of its own, and the last label must be one of those. What has none is a dot
+ * product, a product of a matrix and a vector whose rows are contiguous, or a product element by
+ * element:
  *
  *     out[i…] = Σ_k a · b   ->   reduce_sum(broadcast(a) · broadcast(b), k)
  *

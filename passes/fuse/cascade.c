@@ -181,8 +181,8 @@ static int correcting_maximum(const Cascade *c, const Factor *f) {
 
 static bool is_length(const Builder *b, double value) { return value == b->cascade->length; }
 
-/* The sum that `mean` is the mean of: Σ / n, or Σ · (1/n). -1: it is no mean. Only for rows of known
- * length. */
+/* The sum that `mean` is the mean of: Σ / n, or Σ · (1/n). -1: it is no mean. Only for rows of
+ * known length. */
 static int mean_of(const Builder *b, const Term *mean) {
     for (int i = 0; i < 2 && (mean->op == OP_div || mean->op == OP_mul); i++) {
         const Term *sum = mean->args[i], *n = mean->args[1 - i];

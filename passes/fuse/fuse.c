@@ -6,8 +6,7 @@
 #include "passes/kernel.h"
 #include "passes/rewrite.h"
 
-/* ---- finding groups that codegen can build -----------------------------------------------------
- */
+/* ---- finding groups that codegen can build --------------------------------------------------- */
 
 /* The group's first `count` nodes alone. */
 static bool beginning_is_legal(Fuser *f, const Group *group, size_t count, const char **out_why) {
@@ -63,8 +62,7 @@ static void search(Fuser *f) {
     }
 }
 
-/* ---- bisection ----------------------------------------------------------------------------------
- */
+/* ---- bisection ------------------------------------------------------------------------------- */
 
 static bool is_fused(const Fuser *f, const Group *group) {
     uint32_t count = 0;
@@ -103,8 +101,7 @@ static void limit(Fuser *f) {
     }
 }
 
-/* ---- the new graph ------------------------------------------------------------------------------
- */
+/* ---- the new graph --------------------------------------------------------------------------- */
 
 typedef struct Writer {
     Fuser *f;

@@ -98,8 +98,7 @@ typedef struct Fuser {
     uint32_t oracle_calls;
 } Fuser;
 
-/* ---- graph.c ----------------------------------------------------------------------------------
- */
+/* ---- graph.c --------------------------------------------------------------------------------- */
 
 const Ban *fuser_find_ban(const Fuser *f, NodeId root, NodeId id); /* NULL: none */
 void fuser_init(Fuser *f, PassContext *ctx, const Graph *graph);
@@ -111,8 +110,7 @@ bool fuser_is_pointwise(const Fuser *f, NodeId id);
 /* An op that accumulates, and so decides how its kernel walks. */
 bool fuser_is_heavy(const Fuser *f, NodeId id);
 
-/* ---- group.c ----------------------------------------------------------------------------------
- */
+/* ---- group.c --------------------------------------------------------------------------------- */
 
 Group *group_add(Fuser *f, NodeId root);
 void group_join(Fuser *f, Group *group, NodeId id);
@@ -134,8 +132,7 @@ Verdict *group_judge(Fuser *f, const Graph *region, const char *skeleton);
 /* Whether a kernel made of `group` would need results of itself. */
 bool group_has_cycle(Fuser *f, const Group *group);
 
-/* ---- search -----------------------------------------------------------------------------------
- */
+/* ---- search ---------------------------------------------------------------------------------- */
 
 /* seed.c: groups around the ops that accumulate. */
 void fuse_seed(Fuser *f);
@@ -144,8 +141,7 @@ void fuse_absorb(Fuser *f);
 /* merge.c: groups with several results; the reasons for all that stays apart. */
 void fuse_merge(Fuser *f);
 
-/* ---- reasons.c --------------------------------------------------------------------------------
- */
+/* ---- reasons.c ------------------------------------------------------------------------------- */
 
 Refusal refusal(const char *rule, const char *text);
 void refusal_note(Refusal *refused, const char *name, double value);

@@ -49,8 +49,7 @@ static bool is_root(const Growth *g, NodeId id) {
     return false;
 }
 
-/* ---- what may join ----------------------------------------------------------------------------
- */
+/* ---- what may join --------------------------------------------------------------------------- */
 
 static bool is_same_reduction(const Growth *g, NodeId id) {
     if (!g->rows || !reduction_is(g->f, id)) return false;
@@ -135,8 +134,7 @@ static NodeId find_sibling(const Growth *g) {
     return NODE_none;
 }
 
-/* ---- growing ----------------------------------------------------------------------------------
- */
+/* ---- growing --------------------------------------------------------------------------------- */
 
 static void take(Growth *g, NodeId id) {
     const Fuser *f = g->f;
@@ -208,8 +206,7 @@ static void grow(Growth *g, NodeId seed) {
     }
 }
 
-/* ---- cutting back -----------------------------------------------------------------------------
- */
+/* ---- cutting back ---------------------------------------------------------------------------- */
 
 /* How many of the first `count` nodes are needed outside of them. */
 static uint32_t count_results(const Growth *g, size_t count) {
@@ -275,8 +272,7 @@ static size_t with_items(const Growth *g, size_t count) {
     return count;
 }
 
-/* ---- the seeds --------------------------------------------------------------------------------
- */
+/* ---- the seeds ------------------------------------------------------------------------------- */
 
 static void describe(Growth *g, NodeId seed) {
     IrContext *ir = g->f->ctx->ir;

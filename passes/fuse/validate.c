@@ -170,8 +170,8 @@ static double step_value(Trial *t, const CascadeSum *sum, uint32_t k, const doub
     return value;
 }
 
-/* What a reference looks like inside a piece: a maximum so far, or the piece's own sum scaled to the
- * length of the row. */
+/* What a reference looks like inside a piece: a maximum so far, or the piece's own sum scaled to
+ * the length of the row. */
 static void piece_references(const Trial *t, const State *s, double *out) {
     const Cascade *c = t->cascade;
     for (uint32_t i = 0; i < c->count; i++) out[i] = s->values[i];
@@ -206,7 +206,7 @@ static double merge_corrected(const CascadeSum *sum, const State *a, const State
     return a->values[i] * correction(x, top) + b->values[i] * correction(y, top);
 }
 
-/* Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample variances. */
+/* Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing variances of samples. */
 static double merge_centred(const CascadeSum *sum, const State *a, const State *b, uint32_t i) {
     double x = a->values[sum->reference] / a->count, y = b->values[sum->reference] / b->count;
     double apart = (y - x) * (y - x) * a->count * b->count / (a->count + b->count);

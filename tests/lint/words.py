@@ -31,6 +31,9 @@ MAY_END = {"base/guard.c"}
 STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//.*|/\*.*?(\*/|$)|^\s*\*.*')
 
 
+MAX_COLUMNS = 100  # of .c and .h: rows of tables may be longer
+
+
 def faults(path):
     try:
         lines = path.read_text().splitlines()
@@ -40,6 +43,8 @@ def faults(path):
     for number, line in enumerate(lines, 1):
         rules = ANYWHERE + (IN_CODE if code else [])
         hits = [what for rule, what in rules if rule.search(line)]
+        if path.suffix in {".c", ".h"} and len(line) > MAX_COLUMNS:
+            hits.append("over 100 columns")
         if code and path.parts[0] in LIBRARY:
             bare = STRING_OR_COMMENT.sub("", line)
             rules = [] if str(path) in MAY_END else IN_LIBRARY
