@@ -206,7 +206,8 @@ static double merge_corrected(const CascadeSum *sum, const State *a, const State
     return a->values[i] * correction(x, top) + b->values[i] * correction(y, top);
 }
 
-/* Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing variances of samples. */
+/* Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample
+ * variances. */
 static double merge_centred(const CascadeSum *sum, const State *a, const State *b, uint32_t i) {
     double x = a->values[sum->reference] / a->count, y = b->values[sum->reference] / b->count;
     double apart = (y - x) * (y - x) * a->count * b->count / (a->count + b->count);
