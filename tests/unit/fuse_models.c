@@ -3,65 +3,8 @@
 // they should.
 #include "tests/support/dsl_compile.h"
 #include "tests/support/fuse_check.h"
-#include "tests/support/op_cases.h"
+#include "tests/support/model_values.h"
 #include "tests/unit/test.h"
-
-// ---- a model with values
-
-// Parameters get values in [0.5, 1.5), so that variances are positive and constants fold.
-static const Blob *random_blob(IrContext *ctx, Arena *arena, const Type *type, uint64_t seed) {
-    Tensor t = {.dtype = type->dtype, .rank = type->rank};
-    for (uint32_t i = 0; i < type->rank; i++) dim_is_const(type->dims[i], &t.dims[i]);
-    t.data = arena_alloc(arena, tensor_bytes(&t));
-    for (int64_t i = 0; i < tensor_elements(&t); i++) {
-        seed = hash_word(seed, (uint64_t)i);
-        tensor_set(&t, i, 0.5 + (double)(seed >> 40) * 0x1p-24);
-    }
-    return ir_blob(ctx, t.data, tensor_bytes(&t));
-}
-
-static Graph *with_values(const Graph *from, Arena *arena) {
-    Graph *to = graph_new(from->ctx, arena, *from->name);
-    NodeId *map = NEW_ARRAY(arena, NodeId, from->nodes.count);
-    for (NodeId id = 0; id < from->nodes.count; id++) {
-        const Node *node = graph_node(from, id);
-        if (node->op != OP_param || node_attr(node, "value").blob) {
-            map[id] = graph_copy_node(to, from, id, map);
-            continue;
-        }
-        Attr attrs[] = {node_attr(node, "name"),
-                        {.blob = random_blob(from->ctx, arena, node->type, id)}};
-        map[id] = graph_add(to, OP_param, node->type, NULL, 0, attrs, NULL, 0, NULL);
-    }
-    for (size_t i = 0; i < from->outputs.count; i++)
-        graph_add_output(to, *from->outputs.data[i].name, map[from->outputs.data[i].node]);
-    graph_copy_checks(to, from);
-    return to;
-}
-
-// Which number a dim stands for.
-typedef enum Setting { SETTING_least, SETTING_one, SETTING_odd } Setting;
-
-static int64_t *settings_of(IrContext *ctx, Arena *arena, Setting setting) {
-    uint32_t count = dim_symbol_count(ctx);
-    int64_t *values = NEW_ARRAY(arena, int64_t, count + 4096);
-    for (uint32_t i = 0; i < count; i++) {
-        const DimSymbol *s = dim_symbol_at(ctx, i);
-        int64_t wanted = setting == SETTING_least ? s->lo : setting == SETTING_one ? 1 : 7;
-        values[i] = wanted < s->lo ? s->lo : wanted > s->hi ? s->hi : wanted;
-    }
-    return values;
-}
-
-static EvalValue *inputs_of(const Graph *graph, Arena *arena, const int64_t *symbols) {
-    EvalValue *inputs = NEW_ARRAY(arena, EvalValue, graph->inputs.count);
-    for (size_t i = 0; i < graph->inputs.count; i++) {
-        const Type *type = graph_type(graph, graph->inputs.data[i]);
-        int64_t limit = dtype_is_float(type->dtype) || type->dtype == DT_bool ? 0 : 100;
-        op_case_tensor(arena, type, symbols, 17 * i + 1, limit, &inputs[i].tensor);
-    }
-    return inputs;
-}
 
 // ---- what is expected
 
@@ -76,15 +19,15 @@ static bool folds_weights(const Graph *graph) {
 
 static void check_graph(const Graph *graph, uint32_t kernels, FuseKernels how) {
     for (int pipeline = 0; pipeline < 2; pipeline++) {
-        for (Setting setting = SETTING_least; setting <= SETTING_odd; setting++) {
+        for (ModelSize size = SIZE_least; size <= SIZE_odd; size++) {
             Arena *arena = arena_new(NULL);
-            const int64_t *symbols = settings_of(graph->ctx, arena, setting);
+            const int64_t *symbols = model_symbols(graph->ctx, arena, size);
             FuseCheck check = {.ctx = graph->ctx,
                                .graph = graph,
                                .passes = str_from(pipelines[pipeline]),
                                .regroups = folds_weights(graph),
                                .symbols = symbols,
-                               .inputs = inputs_of(graph, arena, symbols),
+                               .inputs = model_inputs(graph, arena, symbols),
                                .kernels = how};
             FuseResult result;
             const char *fault = fuse_check(&check, arena, &result);
@@ -114,7 +57,7 @@ static void check_single_kernels(const char *path) {
     DslRun run;
     if (!open_file(&run, path)) return;
     for (size_t i = 0; i < run.module->models.count; i++) {
-        const Graph *graph = with_values(run.module->models.data[i], run.arena);
+        const Graph *graph = model_fill_params(run.module->models.data[i], run.arena);
         check_graph(graph, 1, test_long() ? FUSE_kernels_compiled : FUSE_kernels_interpreted);
     }
     dsl_run_free(&run);
