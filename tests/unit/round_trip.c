@@ -1,7 +1,7 @@
-// Texts of every level read back: the graph after every pass of every example, library function and
-// model of the tests at every level of -O, and every tile program of their kernels, free and placed,
-// for CPUs and GPUs. What was read, in another context, prints the same text and gives the same
-// values to the last bit.
+// Texts of every level read back: the graph after every pass of every example, library function
+// and model of the tests at every level of -O, and every tile program of their kernels, free and
+// placed, for CPUs and GPUs. What was read, in another context, prints the same text and gives the
+// same values to the last bit.
 #include "codegen/kernel.h"
 #include "codegen/skeleton/skeleton.h"
 #include "codegen/tile/tile_tools.h"
