@@ -306,7 +306,9 @@ static void build_free(Contraction *s) {
     if (a == TILE_none || b == TILE_none) return;
     TileId product = tile_map(&e->b, OP_mul, (TileId[]){a, b}, 2);
     emit_set_shape(e, (TileShape){0});
-    store_result(s, tile_reduce(&e->b, OP_add, product, 0));
+    TileId sum = tile_reduce(&e->b, OP_add, product, 0),
+           zero = emit_identity(e, sum_dtype(s), OP_add);
+    store_result(s, tile_map(&e->b, OP_add, (TileId[]){zero, sum}, 2)); /* 0 + -0 is 0 */
 }
 
 static void init(Contraction *s, const SkeletonRequest *request, NodeId id, bool pack) {

@@ -1,6 +1,6 @@
 #include "codegen/tile/prove.h"
 
-enum { MAX_STEPS = 5, FUEL = 1000 };
+enum { MAX_STEPS = 5, FUEL = 20 };
 
 /* What follows from  rest + a // d >= 0  for d > 0:  d·rest + a >= 0. */
 static void assume_scaled(Prover *prover, const Dim *fact, const DimTerm *term) {

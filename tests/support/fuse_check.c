@@ -98,6 +98,10 @@ static const char *run_kernel(const Checker *c, const Node *kernel, const EvalVa
     bool legal = c->cost.legal(c->cost.self, kernel->regions[0], skeleton, STR(""), c->ctx.target,
                                c->arena, &fault);
     if (!legal || c->check->kernels == FUSE_kernels_built) return legal ? NULL : fault;
+    // What is run on all targets was judged for one: another may have no kernel for it.
+    const Target *gpu = target_find(STR("sm_80"));
+    if (!c->cost.legal(c->cost.self, kernel->regions[0], skeleton, STR(""), gpu, c->arena, &fault))
+        return NULL;
     KernelCase test = {.ctx = c->check->ctx,
                        .region = kernel->regions[0],
                        .skeleton = skeleton,
