@@ -36,6 +36,7 @@ typedef struct MapOp {
     OpClass class;
     DType from, to;
     uint32_t lanes;
+    bool nonpositive;
 } MapOp;
 
 static bool is_small_float(DType dtype) {
@@ -62,8 +63,9 @@ static V map_compare(Lowering *l, const MapOp *map, const V *args) {
 static V map_unary(Lowering *l, const MapOp *map, V value) {
     MathContext m = values_math(l, map->lanes);
     V number = values_to_register_form(l, map->from, value, map->lanes);
-    return values_from_register_form(l, map->to, math_unary(&m, map->op, map->from, number),
-                                     map->lanes);
+    V result = map->nonpositive ? math_exp_nonpositive(&m, map->from, number)
+                                : math_unary(&m, map->op, map->from, number);
+    return values_from_register_form(l, map->to, result, map->lanes);
 }
 
 static V map_register(Lowering *l, const MapOp *map, const V *args) {
@@ -85,6 +87,7 @@ void lower_map(Lowering *l, const TileInstr *instr, uint32_t index) {
     MapOp map = {.op = instr->scalar, .class = op_info(instr->scalar)->class, .to = type->dtype};
     map.from = tile_value_type(l->program, instr->args[0])->dtype;
     map.lanes = values_lanes(type);
+    map.nonpositive = instr->nonpositive;
     V args[MAP_MAX_ARGS] = {0};
     require(instr->arg_count <= MAP_MAX_ARGS);
     for (uint32_t i = 0; i < instr->arg_count; i++)

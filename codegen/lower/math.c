@@ -85,6 +85,11 @@ V math_unary(const MathContext *m, Op op, DType dtype, V a) {
     no_lowering(op, dtype);
 }
 
+V math_exp_nonpositive(const MathContext *m, DType dtype, V a) {
+    Real r = real_of(m, dtype);
+    return math_round(m, dtype, real_exp_nonpositive(&r, a));
+}
+
 V math_binary(const MathContext *m, Op op, DType dtype, V a, V b) {
     if (!dtype_is_float(dtype)) return int_binary(m, op, dtype, a, b);
     Real r = real_of(m, dtype);

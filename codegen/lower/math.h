@@ -76,6 +76,9 @@ LLVMValueRef math_convert(const MathContext *m, DType from, DType to, LLVMValueR
 LLVMValueRef math_unary(const MathContext *m, Op op, DType dtype, LLVMValueRef a);
 LLVMValueRef math_binary(const MathContext *m, Op op, DType dtype, LLVMValueRef a, LLVMValueRef b);
 
+// e^a where a is a float of at most 0, up to a few units above, or NaN: cheaper than math_unary.
+LLVMValueRef math_exp_nonpositive(const MathContext *m, DType dtype, LLVMValueRef a);
+
 // OP_eq ne lt le gt ge: i1 lanes. IEEE for floats: only ne is true of a NaN.
 LLVMValueRef math_compare(const MathContext *m, Op op, DType dtype, LLVMValueRef a, LLVMValueRef b);
 

@@ -57,6 +57,22 @@ V real_exp(const Real *r, V x) {
     return within(r, x, r->k->limits[1], r->k->limits[0], exp_normal(r, x));
 }
 
+// 2^n is a float of its own: its exponent field, n + bias, is what shifting leaves of the magic sum.
+// It is 0 where e^x is below the least normal, by the bound on x; NaN passes that, and then the
+// multiplication.
+V real_exp_nonpositive(const Real *r, V x) {
+    const MathFormat *k = r->k;
+    double magic = k->magic + k->bias;
+    V low = r_const(r, k->limits[1] - 0.6);
+    x = choose(r->m, r_compare(r, LLVMRealOGT, low, x), low, x);
+    V sum = r_fma(r, x, r_const(r, k->log2e[0]), r_const(r, magic));
+    V n = r_sub(r, sum, r_const(r, magic));
+    V t = r_fma(r, n, r_const(r, -k->ln2[0]), x);
+    t = r_fma(r, n, r_const(r, -k->ln2[1]), t);
+    V power = r_from_bits(r, exponent_field(r, sum));
+    return r_fma(r, exp_rest(r, t), power, power);
+}
+
 V real_exp2(const Real *r, V x) {
     V magic = r_const(r, r->k->magic);
     V sum = r_add(r, x, magic);

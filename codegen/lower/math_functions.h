@@ -10,6 +10,7 @@
 V exp_normal(const Real *r, V x);
 V exp_times(const Real *r, V hi, V lo, V factor);
 V real_exp(const Real *r, V x);
+V real_exp_nonpositive(const Real *r, V x); // x of at most 0, or a little above
 V real_exp2(const Real *r, V x);
 V real_expm1(const Real *r, V x);
 V real_tanh(const Real *r, V x);

@@ -37,9 +37,11 @@ typedef struct Fold {
     Op op;
     DType dtype;
     uint32_t lanes;
+    bool ignores_nan; /* a maximum of f32 or f64 */
 } Fold;
 
 static V fold(Lowering *l, const Fold *f, V a, V b) {
+    if (f->ignores_nan) return ll_select(l, LLVMBuildFCmp(l->builder, LLVMRealOGT, a, b, ""), a, b);
     return values_binary(l, f->op, f->dtype, a, b, f->lanes);
 }
 
@@ -97,7 +99,10 @@ static V reduce_one(Lowering *l, const Fold *f, const Span *span, const V *regis
 void lower_reduce(Lowering *l, const TileInstr *instr) {
     const TileType *type = tile_value_type(l->program, instr->args[0]);
     Span span = span_of(type, instr->axis);
-    Fold f = {.op = instr->scalar, .dtype = type->dtype, .lanes = span.lanes};
+    Fold f = {.op = instr->scalar,
+              .dtype = type->dtype,
+              .lanes = span.lanes,
+              .ignores_nan = instr->ignores_nan};
     const V *from = values_of(l, instr->args[0])->items;
     Registers registers = values_new(l, tile_value_type(l->program, instr->result));
     for (uint32_t outer = 0; outer < span.outer; outer++)

@@ -1,4 +1,5 @@
 #include "codegen/skeleton/emit_internal.h"
+#include "codegen/skeleton/facts.h"
 
 #include "base/guard.h"
 #include "ir/tensor.h"
@@ -187,7 +188,9 @@ static TileId emit_elementwise(ValueEmitter *e, const Node *node, const Dim *con
         if (args[i] == TILE_none) return TILE_none;
     }
     if (node->op == OP_cast) return emit_cast(&e->b, args[0], dtype_compute(node->type->dtype));
-    return tile_map(&e->b, node->op, args, node->arg_count);
+    TileId value = tile_map(&e->b, node->op, args, node->arg_count);
+    emit_last(e)->nonpositive = node->op == OP_exp && facts_nonpositive(e->region, node->args[0]);
+    return value;
 }
 
 /* The key is one number for all elements: it is there whichever of them are, so the guards, which

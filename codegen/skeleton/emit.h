@@ -100,6 +100,11 @@ TileId emit_number(ValueEmitter *e, DType dtype, double number);
 /* The neutral element of add, mul, max or min in compute form of dtype. */
 TileId emit_identity(ValueEmitter *e, DType dtype, Op op);
 
+/* The instruction emitted last. */
+static inline TileInstr *emit_last(const ValueEmitter *e) {
+    return e->b.block->instrs.data[e->b.block->instrs.count - 1];
+}
+
 /* Guards hold for all that is emitted until they are popped; one that is proved is not pushed. */
 void emit_push_guard(ValueEmitter *e, const Dim *value, const Dim *lo, const Dim *hi);
 size_t emit_guard_mark(const ValueEmitter *e);

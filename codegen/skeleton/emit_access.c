@@ -84,10 +84,6 @@ static bool gathers_lanes(const ValueEmitter *e, uint32_t rank, const TileId *at
     return false;
 }
 
-static TileInstr *last_emitted(const ValueEmitter *e) {
-    return e->b.block->instrs.data[e->b.block->instrs.count - 1];
-}
-
 /* What is used over and over stays in the caches by itself. */
 static bool is_large(const ValueEmitter *e, uint32_t view) {
     enum { LARGE_BYTES = 1 << 20 };
@@ -114,7 +110,7 @@ TileId emit_load(ValueEmitter *e, uint32_t view, DType dtype, const Dim *const *
         return emit_fail(e, "a gathered index is not proved to lie inside");
     TileId value = tile_load(&e->b, emit_type(e, dtype), view, subscripts, any ? at : NULL,
                              e->guards.data, (uint32_t)e->guards.count, 0);
-    if (e->ahead > 0 && is_large(e, view)) last_emitted(e)->ahead = e->ahead;
+    if (e->ahead > 0 && is_large(e, view)) emit_last(e)->ahead = e->ahead;
     emit_pop_guards(e, mark);
     return emit_cast(&e->b, value, dtype_compute(dtype));
 }

@@ -20,6 +20,7 @@
  */
 #include "base/guard.h"
 #include "codegen/skeleton/domain.h"
+#include "codegen/skeleton/facts.h"
 
 enum { SHORT_ROW = 64, SUM_BLOCK = 64 };
 
@@ -32,7 +33,8 @@ typedef struct Row {
     uint32_t tail; /* reduced axes from here on are merged into one position (row form) */
     bool column;
     uint32_t stage_count;
-    uint32_t *stage; /* by node: how many layers of reductions it depends on */
+    bool *ignores_nan; /* by node: maxima that may, which costs one instruction instead of five */
+    uint32_t *stage;   /* by node: how many layers of reductions it depends on */
     VEC(NodeId) reductions;
     uint32_t saved_count;
     bool streaming;
@@ -78,12 +80,15 @@ static void add_reduction(Row *s, NodeId id) {
 static void analyse(Row *s) {
     const Graph *g = s->request->region;
     s->stage = NEW_ARRAY(s->e.arena, uint32_t, g->nodes.count);
+    s->ignores_nan = NEW_ARRAY(s->e.arena, bool, g->nodes.count);
     for (NodeId id = 0; id < g->nodes.count; id++) {
         const Node *node = graph_node(g, id);
         for (uint32_t i = 0; i < node->arg_count; i++)
             if (s->stage[node->args[i]] > s->stage[id]) s->stage[id] = s->stage[node->args[i]];
         if (!is_reduction(node->op)) continue;
         add_reduction(s, id);
+        s->ignores_nan[id] = node->op == OP_reduce_max && dtype_is_float(node->type->dtype) &&
+                             facts_nan_returns(g, id, s->e.arena);
         s->stage[id]++;
         if (s->stage[id] > s->stage_count) s->stage_count = s->stage[id];
     }
@@ -199,6 +204,13 @@ static void step(Row *s, uint32_t stage, size_t mark, Accumulators *acc) {
             continue;
         }
         Op op = op_info(node->op)->scalar;
+        if (s->ignores_nan[id]) {
+            TileId greater = map2(s, OP_gt, value, acc->values[k]);
+            if (mine != TILE_none) greater = map2(s, OP_and, greater, mine);
+            acc->values[k] = select3(s, greater, value, acc->values[k]);
+            k++;
+            continue;
+        }
         if (mine != TILE_none)
             value = select3(s, mine, value, emit_identity(&s->e, accumulator_dtype(s, id), op));
         acc->values[k] = map2(s, op, acc->values[k], value);
@@ -206,21 +218,23 @@ static void step(Row *s, uint32_t stage, size_t mark, Accumulators *acc) {
     }
 }
 
-static TileId fold_axes(Row *s, Op op, TileId value) {
-    while (tile_value_type(s->e.program, value)->rank > 0)
+static TileId fold_axes(Row *s, Op op, TileId value, bool ignores_nan) {
+    while (tile_value_type(s->e.program, value)->rank > 0) {
         value = tile_reduce(&s->e.b, op, value, 0);
+        emit_last(&s->e)->ignores_nan = ignores_nan;
+    }
     return value;
 }
 
 /* Across the tile: the best of all, then the least index among those that hold it. */
 static TileId fold_arg(Row *s, Op op, TileId best, TileId where) {
     TileType flags = *tile_value_type(s->e.program, best);
-    TileId winner = fold_axes(s, accumulator_op(op), best);
+    TileId winner = fold_axes(s, accumulator_op(op), best, false);
     TileId everywhere = tile_move(&s->e.b, flags, winner, (uint32_t[]){0});
     TileId holds = map2(s, OP_or, map2(s, OP_eq, best, everywhere), map2(s, OP_ne, best, best));
     TileId seen = map2(s, OP_ge, where, tile_const_int(&s->e.b, emit_type(&s->e, DT_i64), 0));
     TileId never = tile_const_int(&s->e.b, emit_type(&s->e, DT_i64), INT64_MAX);
-    return fold_axes(s, OP_min, select3(s, map2(s, OP_and, holds, seen), where, never));
+    return fold_axes(s, OP_min, select3(s, map2(s, OP_and, holds, seen), where, never), false);
 }
 
 /* 0 where nothing was reduced. */
@@ -247,7 +261,7 @@ static void finish(Row *s, uint32_t stage, const Accumulators *acc) {
             TileId where = acc->values[k + 1];
             value = known_index(s, fold ? fold_arg(s, node->op, value, where) : where);
         } else if (fold) {
-            value = fold_axes(s, op_info(node->op)->scalar, value);
+            value = fold_axes(s, op_info(node->op)->scalar, value, s->ignores_nan[id]);
         }
         k += arg ? 2 : 1;
         Provision p = {.node = id, .value = emit_pin(&s->e, id, value)};

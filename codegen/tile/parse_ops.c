@@ -248,6 +248,7 @@ static bool parse_reduce(Parser *p, TileId *out_result) {
         !parse_axis(p, tile_value_type(p->program, value)->rank, &axis))
         return false;
     *out_result = tile_reduce(&p->b, op, value, axis);
+    if (op == OP_max) last_instr(p)->ignores_nan = parse_take(p, "ignores_nan");
     return true;
 }
 
@@ -315,6 +316,7 @@ static bool parse_map(Parser *p, Op op, TileId *out_result) {
     if (ids.count != want) return wrong_count(p, ids.count, "operands", want);
     *out_result =
         op == OP_cast ? tile_cast(&p->b, ids.data[0], to) : tile_map(&p->b, op, ids.data, want);
+    if (op == OP_exp) last_instr(p)->nonpositive = parse_take(p, "nonpositive");
     return true;
 }
 

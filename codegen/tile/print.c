@@ -202,6 +202,7 @@ static void put_map(Printer *p, const TileInstr *instr) {
     if (instr->scalar == OP_cast)
         buf_print(p->buf, " %s", dtype_name(p->program->values.data[instr->result].dtype));
     put_values(p, instr->args, instr->arg_count);
+    if (instr->nonpositive) text(p, " nonpositive");
 }
 
 static void put_move(Printer *p, const TileInstr *instr) {
@@ -218,6 +219,7 @@ static void put_accumulation(Printer *p, const TileInstr *instr) {
     buf_print(p->buf, "%s %s", tile_op_name(instr->op), op_info(instr->scalar)->name);
     put_values(p, instr->args, 1);
     buf_print(p->buf, " axis=%u", instr->axis);
+    if (instr->ignores_nan) text(p, " ignores_nan");
     if (instr->exclusive) text(p, " exclusive");
     if (instr->reverse) text(p, " reverse");
 }

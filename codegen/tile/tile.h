@@ -148,8 +148,10 @@ struct TileInstr {
     uint32_t axes[TILE_MAX_RANK];        /* move */
     uint32_t views[4];                   /* sort: keys, indices, scratch keys, scratch indices */
     bool descending, exclusive, reverse; /* sort, scan */
-    bool streaming;                      /* store: bypass the caches where that is possible */
-    int64_t ahead; /* load: how many bytes beyond it the caches are asked for as well, at most
+    bool ignores_nan;                    /* reduce max: NaN and the sign of a zero do not matter */
+    bool nonpositive; /* map exp: the operand is at most 0, up to rounding, or NaN */
+    bool streaming;   /* store: bypass the caches where that is possible */
+    int64_t ahead;    /* load: how many bytes beyond it the caches are asked for as well, at most
                     * TILE_MOST_AHEAD; 0: none */
 };
 

@@ -149,6 +149,9 @@ static bool accumulates(Verify *v, const TileInstr *instr) {
 static bool check_reduce(Verify *v, const TileInstr *instr) {
     if (!accumulates(v, instr)) return false;
     TileType type = *arg_type(v, instr, 0);
+    bool is_real = type.dtype == DT_f32 || type.dtype == DT_f64;
+    if (instr->ignores_nan && (instr->scalar != OP_max || !is_real))
+        return verify_fail(v, "ignores NaN, but is no maximum of f32 or f64");
     if (instr->axis == type.rank - 1 && type.lanes > 1) type.lanes = 1;
     type.rank--;
     for (uint32_t i = instr->axis; i < type.rank; i++) type.extents[i] = type.extents[i + 1];

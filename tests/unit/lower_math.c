@@ -295,9 +295,40 @@ static void test_small(void) {
     bench_close(&b);
 }
 
+// Where exp is told that its operands are at most 0: as good as without.
+static void check_nonpositive(Bench *b, int number, DType dtype, double span) {
+    static const double ends[] = {0.0, -0.0, 1e-6, -1e-30, -(double)INFINITY, (double)NAN};
+    static double in[BLOCK], out[BLOCK];
+    const Function exponential = {OP_exp, exp, expl};
+    Worst worst = {0, 0};
+    uint64_t state = 2;
+    for (int block = 0; block < 40; block++) {
+        for (int i = 0; i < BLOCK; i++) {
+            double x = -(double)(bench_random(&state) >> 11) * 0x1p-53 * (block % 2 ? span : 1);
+            bool is_end = block == 0 && i < (int)(sizeof ends / sizeof *ends);
+            store_real(dtype, in, i, is_end ? ends[i] : x);
+        }
+        bench_kernel(b, number)(in, in, out, BLOCK);
+        measure(&exponential, dtype, in, out, BLOCK, &worst);
+        if (block == 0) CHECK(load_value(dtype, out, 0) == 1 && load_value(dtype, out, 4) == 0);
+    }
+    report(OP_exp, dtype, worst.error, worst.at, bound_of(OP_exp, dtype));
+}
+
+static void test_nonpositive(void) {
+    Bench b = bench_open();
+    bench_add(&b, (KernelSpec){OP_exp, DT_f32, DT_f32, 8, BENCH_NONPOSITIVE});
+    bench_add(&b, (KernelSpec){OP_exp, DT_f64, DT_f64, 8, BENCH_NONPOSITIVE});
+    bench_compile(&b);
+    check_nonpositive(&b, 0, DT_f32, 110);
+    check_nonpositive(&b, 1, DT_f64, 760);
+    bench_close(&b);
+}
+
 int main(void) {
     RUN(test_f32);
     RUN(test_f64);
     RUN(test_small);
+    RUN(test_nonpositive);
     return test_done();
 }

@@ -23,8 +23,9 @@ typedef struct KernelSpec {
     DType from; // of the operands
     DType to;   // of the result
     unsigned lanes;
-    unsigned features;
+    unsigned features; // MATH_… bits, and BENCH_NONPOSITIVE: exp by math_exp_nonpositive
 } KernelSpec;
+enum { BENCH_NONPOSITIVE = 1 << 16 };
 
 typedef struct Bench {
     LLVMOrcThreadSafeContextRef safe;
@@ -73,6 +74,7 @@ static inline Bench bench_open(void) {
 
 static inline LLVMValueRef bench_apply(const MathContext *m, KernelSpec k, LLVMValueRef a,
                                        LLVMValueRef b) {
+    if (k.features & BENCH_NONPOSITIVE) return math_exp_nonpositive(m, k.from, a);
     switch (op_info(k.op)->class) {
     case CLASS_UNARY: return math_unary(m, k.op, k.from, a);
     case CLASS_BINARY: return math_binary(m, k.op, k.from, a, b);

@@ -54,7 +54,7 @@ static const char everything[] =
     "    %11 = check %10 bound=57 where 0 <= $0 < 5\n"
     "    store %8, %o[%11 + %j, 7 - $0] combine=max\n"
     "    store %8, %o[%11, $0] where 2 <= $0 < 6\n"
-    "    %12 = reduce add %6 axis=0\n"
+    "    %12 = reduce max %6 axis=0 ignores_nan\n"
     "    %13 = const 0x0p+0 : tile<f32 [4, 8] lanes=8>\n"
     "    %14 = move %12 axes=[] : tile<f32 [4]>\n"
     "    %20, %21 = for %k in %j..A + 8 step 3 iter (%15 = %13, %16 = %14) {\n"
