@@ -209,17 +209,18 @@ static TileId emit_random(ValueEmitter *e, const Node *node, const Dim *const *i
     return tile_random(&e->b, key, count, node_attr(node, "stream").i);
 }
 
-/* A smaller value along the leading axes that it lacks. */
-static TileId emit_broadcast(ValueEmitter *e, TileId value) {
+/* A smaller value along the axes that it lacks: the last ones, or the first. */
+static TileId emit_broadcast(ValueEmitter *e, TileId value, bool leading) {
     const TileType *type = tile_value_type(e->program, value);
     if (type->rank == e->shape.rank) return value;
     uint32_t axes[TILE_MAX_RANK];
-    for (uint32_t i = 0; i < type->rank; i++) axes[i] = e->shape.rank - type->rank + i;
+    uint32_t first = leading ? 0 : e->shape.rank - type->rank;
+    for (uint32_t i = 0; i < type->rank; i++) axes[i] = first + i;
     return tile_move(&e->b, emit_type(e, type->dtype), value, axes);
 }
 
 static TileId emit_provided(ValueEmitter *e, const Provision *p, const Dim *const *index) {
-    if (p->value != TILE_none) return emit_broadcast(e, p->value);
+    if (p->value != TILE_none) return emit_broadcast(e, p->value, p->leading);
     const Type *type = graph_type(e->region, p->node);
     const Dim *position = dim_const(e->ctx, 0);
     for (uint32_t i = 0; i < type->rank; i++)

@@ -32,6 +32,7 @@ typedef struct Provision {
     const Dim *index[TYPE_MAX_RANK];
     TileId value; /* of the current or of a smaller rank (broadcast from the right), or TILE_none */
     uint32_t view; /* when value is TILE_none: scratch that holds the node's row */
+    bool leading;  /* a value of a smaller rank has the first axes, not the last */
 } Provision;
 
 typedef struct MemoEntry {
@@ -128,6 +129,11 @@ typedef struct EmitLoop {
 EmitLoop emit_begin_for(ValueEmitter *e, const char *name, const Dim *from, const Dim *to,
                         const TileId *initial, uint32_t count);
 TileId emit_end_for(ValueEmitter *e, EmitLoop loop, const TileId *yields);
+
+/* How many iterations of a loop, whose body is complete, to lay out where `wanted` is right for a
+ * few simple instructions. A polynomial has work enough in one vector for all units of a core, and
+ * constants enough to fill its registers: copies of it side by side only spill. */
+uint32_t emit_unroll(const EmitLoop *loop, int64_t wanted);
 
 /* Branches likewise. The guards are known to hold in the first block. */
 typedef struct EmitBranch {

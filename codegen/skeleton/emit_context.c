@@ -67,6 +67,23 @@ TileId emit_end_for(ValueEmitter *e, EmitLoop loop, const TileId *yields) {
     return tile_end_for(&e->b, loop.loop, yields);
 }
 
+/* rsqrt is a root and a quotient, and mostly one of a row. */
+static bool has_polynomial(const TileBlock *block) {
+    for (size_t i = 0; i < block->instrs.count; i++) {
+        const TileInstr *instr = block->instrs.data[i];
+        bool is_map = instr->op == TILE_map && instr->scalar != OP_rsqrt;
+        if (is_map && op_info(instr->scalar)->ulp > 0) return true;
+        for (uint32_t b = 0; b < instr->block_count; b++)
+            if (has_polynomial(&instr->blocks[b])) return true;
+    }
+    return false;
+}
+
+uint32_t emit_unroll(const EmitLoop *loop, int64_t wanted) {
+    if (has_polynomial(&loop->loop->blocks[0])) wanted /= 4;
+    return wanted > 1 ? (uint32_t)wanted : 1;
+}
+
 EmitBranch emit_begin_if(ValueEmitter *e, const TileGuard *guards, uint32_t guard_count) {
     EmitBranch branch = {.scope = emit_scope(e), .facts = e->prover.facts.count};
     branch.branch = tile_begin_if(&e->b, guards, guard_count);

@@ -78,8 +78,8 @@ static const Dim *lanes_at(Pointwise *s, const Dim *vector) {
 static void emit_run(Pointwise *s, const Dim *from, const Dim *to) {
     if (dim_proves_le(s->e.ctx, to, from)) return;
     EmitLoop loop = emit_begin_for(&s->e, "j", from, to, NULL, 0);
-    loop.loop->unroll = (uint32_t)s->request->schedule.unroll;
     emit_at(s, lanes_at(s, loop.variable));
+    loop.loop->unroll = emit_unroll(&loop, s->request->schedule.unroll);
     emit_end_for(&s->e, loop, NULL);
 }
 

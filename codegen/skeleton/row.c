@@ -38,6 +38,7 @@ typedef struct Row {
     VEC(NodeId) reductions;
     uint32_t saved_count;
     bool streaming;
+    bool pairs; /* a grid point is two neighbouring rows, along axis 0 of its tiles */
 } Row;
 
 /* ---- what is reduced over what --------------------------------------------------------------- */
@@ -98,6 +99,15 @@ static void analyse(Row *s) {
     while (s->tail > 0 && s->reduced[s->tail - 1]) s->tail--;
 }
 
+/* The last axis that stays; the rank when none does. */
+static uint32_t last_kept(const Row *s) {
+    for (uint32_t i = s->domain.rank; i-- > 0;)
+        if (!s->reduced[i]) return i;
+    return s->domain.rank;
+}
+
+static const Dim *lane_axis(Row *s) { return emit_axis(&s->e, s->pairs ? 1 : 0); }
+
 /* The grid: all axes that stay, the last one in vectors in column form. Leaves the outer domain's
  * index. */
 static void add_grid(Row *s) {
@@ -107,10 +117,13 @@ static void add_grid(Row *s) {
         const Dim *extent = s->domain.dims[i];
         bool vectors = s->column && i + 1 == s->domain.rank && s->request->state == TILE_placed;
         if (vectors) extent = dim_ceildiv(ctx, extent, dim_const(ctx, s->request->target->lanes));
+        if (s->pairs && i == last_kept(s)) extent = dim_floordiv(ctx, extent, dim_const(ctx, 2));
         const Dim *index = domain_add_work(&s->e, "r", extent);
         if (vectors)
             index =
                 dim_add(ctx, dim_scale(ctx, index, s->request->target->lanes), emit_axis(&s->e, 0));
+        if (s->pairs && i == last_kept(s))
+            index = dim_add(ctx, dim_scale(ctx, index, 2), emit_axis(&s->e, 0));
         s->domain.index[i] = index;
         s->outer.dims[s->outer.rank] = s->domain.dims[i];
         s->outer.index[s->outer.rank++] = index;
@@ -219,8 +232,9 @@ static void step(Row *s, uint32_t stage, size_t mark, Accumulators *acc) {
 }
 
 static TileId fold_axes(Row *s, Op op, TileId value, bool ignores_nan) {
-    while (tile_value_type(s->e.program, value)->rank > 0) {
-        value = tile_reduce(&s->e.b, op, value, 0);
+    uint32_t rank = tile_value_type(s->e.program, value)->rank;
+    for (uint32_t kept = s->pairs ? 1 : 0; rank > kept; rank--) {
+        value = tile_reduce(&s->e.b, op, value, rank - 1);
         emit_last(&s->e)->ignores_nan = ignores_nan;
     }
     return value;
@@ -264,7 +278,7 @@ static void finish(Row *s, uint32_t stage, const Accumulators *acc) {
             value = fold_axes(s, op_info(node->op)->scalar, value, s->ignores_nan[id]);
         }
         k += arg ? 2 : 1;
-        Provision p = {.node = id, .value = emit_pin(&s->e, id, value)};
+        Provision p = {.node = id, .value = emit_pin(&s->e, id, value), .leading = s->pairs};
         for (uint32_t a = 0; a < s->outer.rank; a++) p.index[a] = s->outer.index[a];
         emit_provide(&s->e, &p);
     }
@@ -290,9 +304,9 @@ typedef struct Steps {
 static void loop_steps(Row *s, const Steps *steps, const Dim *from, const Dim *to,
                        Accumulators *acc) {
     EmitLoop loop = emit_begin_for(&s->e, "k", from, to, acc->values, acc->count);
-    if (steps->unroll > 0) loop.loop->unroll = steps->unroll;
     for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = loop.loop->carried + i;
     steps->body(s, steps, loop.variable, acc);
+    if (steps->unroll > 0) loop.loop->unroll = emit_unroll(&loop, steps->unroll);
     TileId first = emit_end_for(&s->e, loop, acc->values);
     for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = first + i;
 }
@@ -342,7 +356,7 @@ static void loop_in_blocks(Row *s, const Steps *steps, const Dim *extent, Accumu
 static void step_vector(Row *s, const Steps *steps, const Dim *k, Accumulators *acc) {
     size_t mark = emit_guard_mark(&s->e);
     const Dim *first = dim_scale(s->e.ctx, k, s->request->target->lanes);
-    set_position(s, dim_add(s->e.ctx, first, emit_axis(&s->e, 0)));
+    set_position(s, dim_add(s->e.ctx, first, lane_axis(s)));
     steps->sweep(s, steps->stage, emit_guard_mark(&s->e), acc);
     emit_pop_guards(&s->e, mark);
 }
@@ -362,7 +376,7 @@ static void sweep_vectors(Row *s, uint32_t stage, SweepBody *body, Accumulators 
     const Dim *rest = dim_scale(ctx, whole, lanes);
     if (rest == length) return;
     size_t mark = emit_guard_mark(e), scope = emit_scope(e);
-    const Dim *position = dim_add(ctx, rest, emit_axis(e, 0));
+    const Dim *position = dim_add(ctx, rest, lane_axis(s));
     emit_push_guard(e, position, dim_const(ctx, 0), length);
     set_position(s, position);
     body(s, stage, mark, acc);
@@ -626,6 +640,7 @@ static void build_sweeps(StageSweep *sweep) {
     Row *s = &sweep->row;
     TileShape small = {.lanes = 1};
     if (s->column) small = s->e.shape;
+    if (s->pairs) small = (TileShape){.rank = 1, .lanes = 1, .extents = {s->e.shape.extents[0]}};
     for (uint32_t stage = 1; stage <= s->stage_count && s->e.error == NULL; stage++) {
         sweep->kept = add_scratch(s, stage);
         Accumulators acc = start(s, stage);
@@ -664,6 +679,45 @@ static void build_column(StageSweep *sweep) {
     emit_end_if(e, branch, NULL, 0);
 }
 
+static bool is_short(const Row *s) {
+    int64_t length;
+    return dim_is_const(row_length(s), &length) && length <= SHORT_ROW && length > 0 &&
+           s->tail + 1 <= s->domain.rank;
+}
+
+/* Two rows at once are two sums that do not wait for each other. It pays where little else is done
+ * and while both rows stay in the second cache, but not where stores bypass the caches: those would
+ * go back and forth between places that are near. */
+static bool takes_pairs(const Row *s) {
+    enum { LEAST_ROWS = 32 };
+    const SkeletonRequest *request = s->request;
+    bool in_rows = request->state == TILE_placed && !s->streaming &&
+                   request->target->kind == TARGET_cpu && !s->column && !is_short(s) &&
+                   last_kept(s) < s->domain.rank;
+    if (!in_rows) return false;
+    const Dim *rows = s->domain.dims[last_kept(s)];
+    if (!dim_proves_divisible(rows, 2) || dim_tune_value(rows) < LEAST_ROWS) return false;
+    if (16 * dim_tune_value(row_length(s)) > request->target->l2_bytes) return false;
+    for (NodeId id = 0; id < request->region->nodes.count; id++) {
+        const Node *node = graph_node(request->region, id);
+        if (op_info(node->op)->class == CLASS_ARGREDUCE) return false;
+        if (is_dear(node) && is_row_sized(s, id)) return false;
+    }
+    return true;
+}
+
+/* What tiles are made of while the row is swept. */
+static TileShape sweep_shape(const Row *s) {
+    const Dim *lanes = dim_const(s->e.ctx, s->request->target->lanes);
+    TileShape shape = {.rank = 1, .lanes = s->request->target->lanes, .extents = {lanes}};
+    if (s->pairs) {
+        shape.rank = 2;
+        shape.extents[0] = dim_const(s->e.ctx, 2);
+        shape.extents[1] = lanes;
+    }
+    return shape;
+}
+
 TileProgram *skeleton_build_row(const SkeletonRequest *request, const char **out_why) {
     StageSweep sweep = {.row = {.request = request}};
     Row *s = &sweep.row;
@@ -672,20 +726,16 @@ TileProgram *skeleton_build_row(const SkeletonRequest *request, const char **out
     s->streaming = request->schedule.streaming == 2;
     analyse(s);
     if (s->e.error == NULL) {
-        uint32_t lanes = request->state == TILE_free ? 0 : request->target->lanes;
-        if (lanes > 0)
-            emit_set_shape(&s->e, (TileShape){.rank = 1,
-                                              .lanes = lanes,
-                                              .extents = {dim_const(request->ctx, lanes)}});
+        bool placed = request->state == TILE_placed;
+        s->pairs = takes_pairs(s);
+        if (placed) emit_set_shape(&s->e, sweep_shape(s));
         add_grid(s);
-        int64_t length;
-        bool is_short = dim_is_const(row_length(s), &length) && length <= SHORT_ROW && length > 0;
-        if (request->state == TILE_free)
+        if (!placed)
             build_whole(s, 0);
         else if (s->column)
             build_column(&sweep);
-        else if (is_short && s->tail + 1 <= s->domain.rank)
-            build_whole(s, lanes);
+        else if (is_short(s))
+            build_whole(s, request->target->lanes);
         else
             build_sweeps(&sweep);
     }

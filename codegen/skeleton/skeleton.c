@@ -63,19 +63,9 @@ static bool should_stream(const SkeletonRequest *request) {
 /* Far enough for the memory's latency, near enough to stay in the first cache. */
 enum { AHEAD_BYTES = 8192 };
 
-/* A polynomial has work enough in one vector for all units of a core, and constants enough to fill
- * the registers: more copies of it side by side only spill. */
-static bool has_polynomials(const Graph *region) {
-    for (NodeId id = 0; id < region->nodes.count; id++) {
-        Op op = graph_node(region, id)->op;
-        if (op_info(op)->ulp > 0 && op != OP_rsqrt) return true;
-    }
-    return false;
-}
-
 Schedule skeleton_schedule(const SkeletonRequest *request) {
     bool streams = should_stream(request);
-    Schedule schedule = {.unroll = has_polynomials(request->region) ? 1 : 4,
+    Schedule schedule = {.unroll = 4,
                          .streaming = streams ? 2 : 1,
                          .ahead = streams ? AHEAD_BYTES : 0,
                          .grain = streams ? 32768 : 4096};

@@ -38,9 +38,10 @@ static const Case cases[] = {
      1, PEER_stream, GOAL_at_least, 0.9},
     {"elementwise: sqrt(x * x + z * z)", TWO "sqrt(x * x + z * z) }", 1.5, PEER_stream,
      GOAL_at_least, 0.9},
-    {"elementwise: silu (exp, quotient)", ONE "silu(x) }", 1, PEER_stream, GOAL_at_least, 0.9},
-    {"elementwise: tanh", ONE "tanh(x) }", 1, PEER_stream, GOAL_none, 0},
-    {"elementwise: gelu (erfc)", ONE "gelu(x) }", 1, PEER_stream, GOAL_none, 0},
+    {"elementwise, bound by arithmetic: silu", ONE "silu(x) }", 1, PEER_stream, GOAL_none, 0},
+    {"elementwise, bound by arithmetic: tanh", ONE "tanh(x) }", 1, PEER_stream, GOAL_none, 0},
+    {"elementwise, bound by arithmetic: gelu (erfc)", ONE "gelu(x) }", 1, PEER_stream, GOAL_none,
+     0},
     {"layer norm, rows of 256", ROWS(65536, 256) "layer_norm(x) as \"n\" }", 1, PEER_stream,
      GOAL_at_least, 0.7},
     {"layer norm, rows of 1024", ROWS(16384, 1024) "layer_norm(x) as \"n\" }", 1, PEER_stream,
@@ -72,6 +73,28 @@ static void measure_case(const Case *c, Copy *copy, const char *only) {
     subject_free(&subject);
 }
 
+typedef struct Peaks {
+    double of[256];
+} Peaks;
+
+static void find_peak(void *user, int32_t i, int32_t threads) {
+    (void)threads;
+    ((Peaks *)user)->of[i] = fma_peak();
+}
+
+/* A virtual machine may have fewer cores than it says: then kernels that compute are slower on all
+ * of its processors than on one, and copies are not. */
+static void print_cores(Team *team) {
+    Peaks peaks;
+    double alone = fma_peak(), all = 0;
+    int32_t threads = team_threads(team);
+    expect(threads <= 256, "more than 256 threads");
+    team_run(team, find_peak, &peaks);
+    for (int32_t i = 0; i < threads; i++) all += peaks.of[i];
+    printf("multiply-adds: %.1f GFLOP/s on one thread, %.1f on all %d: %.2f cores\n", alone, all,
+           threads, all / alone);
+}
+
 int main(int argc, char **argv) {
     Copy copy = {.team = team_new(0), .bytes = (size_t)MEGABYTES << 20};
     char *memory = aligned_alloc(4096, 2 * copy.bytes);
@@ -81,8 +104,10 @@ int main(int argc, char **argv) {
     copy.to = memory + copy.bytes;
     printf("== %d MB arrays, %d threads; %u rounds in turn, medians\n", MEGABYTES,
            team_threads(copy.team), rounds_wanted(ROUNDS));
+    print_cores(copy.team);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         measure_case(&cases[i], &copy, argc > 1 ? argv[1] : NULL);
+    print_cores(copy.team);
     team_free(copy.team);
     free(memory);
     return 0;

@@ -105,8 +105,35 @@ static void test_rows(void) {
     }
 }
 
+// Rows in pairs: x - mean and the mean itself, over the last axis or over the first and the last.
+static void run_pairs(int64_t rows, int64_t length, bool first) {
+    Case c = case_new();
+    const Dim *dims[3] = {dim_const(c.ctx, first ? 3 : 1), dim_const(c.ctx, rows),
+                          dim_const(c.ctx, length)};
+    NodeId x = add_input(&c, "x", dims, 3);
+    const int64_t axes[2] = {0, 2}, kept = 1;
+    NodeId sum = build_reduce(c.graph, OP_reduce_sum, x, axes, 2);
+    NodeId factor = build_fill(c.graph, graph_type(c.graph, sum), 1.0 / (double)(length + 1));
+    NodeId mean = build_binary(c.graph, OP_mul, sum, factor);
+    NodeId wide = build_broadcast(c.graph, mean, dims, 3, &kept);
+    graph_add_output(c.graph, STR("y"), build_binary(c.graph, OP_sub, x, wide));
+    graph_add_output(c.graph, STR("m"), mean);
+    const Schedule schedule = {.unroll = 2, .streaming = 1, .ahead = 256};
+    run(&c, "row", &schedule, first ? "pairs over two axes" : "pairs", length);
+    case_free(&c);
+}
+
+static void test_pairs(void) {
+    static const int64_t lengths[] = {65, 80, 96, 127, 128, 200, 1030};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        run_pairs(34, lengths[i], i % 2);
+        run_pairs(33, lengths[i], false);
+    }
+}
+
 int main(void) {
     RUN(test_elementwise);
     RUN(test_rows);
+    RUN(test_pairs);
     return test_done();
 }
