@@ -4,10 +4,16 @@
 
 #include "ir/eval.h"
 #include "ir/program.h"
+#include "ir/text.h"
 
-/* The program as text, for people (--emit=program): dims and buckets, constants, buffers with
- * lifetimes and offsets, kernels with their regions, launches. */
+/* The program as text (--emit=program): dims, interface, buckets, constants, buffers with lifetimes
+ * and offsets, kernels with their regions, launches. */
 void buf_program(Buf *buf, const Program *program);
+
+/* Reads what buf_program wrote (file `file` of `diags`), as parse_module reads graphs. The program
+ * is verified; its graph is built again from its launches. NULL after diagnostics. */
+Program *program_read(IrContext *ctx, Arena *arena, Diags *diags, uint32_t file, BlobLookup *lookup,
+                      void *user);
 
 /* The bytes that a tensor of the type needs at most while the program's dims are within the bucket.
  */

@@ -17,6 +17,11 @@ bool text_is_name(Str text);
 /* "[0x1p+0, -0x1.8p+1]" for a blob that is inline, "blob(digest)" for another, "none" for NULL. */
 void text_put_value(Buf *buf, const Type *type, const Blob *blob);
 
+/* "dim N in 1..256 tune 32" lines of the symbols that the module mentions. */
+void text_put_symbols(Buf *buf, const Module *module);
+/* "check N == M" lines of the graph, indented once. */
+void text_put_checks(Buf *buf, const Graph *graph, const PrintOptions *options);
+
 /* A place in a text being read. The token at the cursor begins at `rest` once blanks are skipped.
  */
 typedef struct TextReader {
@@ -50,5 +55,13 @@ bool text_value(TextReader *in, const Type *type, BlobLookup *lookup, void *user
                 const Blob **out_blob);
 /* Reports "expected WHAT, found …" at the next token; returns false. */
 bool text_wrong(TextReader *in, const char *what);
+
+/* What text_put_symbols wrote, into the context. */
+bool text_symbols(TextReader *in);
+/* "graph { … }" as a region of nodes of `root`, which gets the checks that are found in it. */
+bool text_region(TextReader *in, BlobLookup *lookup, void *user, Graph *root,
+                 const Graph **out_region);
+/* "check N == M" lines, into the graph. */
+bool text_checks(TextReader *in, Graph *graph);
 
 #endif

@@ -343,11 +343,16 @@ static bool read_outputs(Scope *s) {
     return true;
 }
 
-static bool read_statements(Scope *s) {
-    TextReader *in = &s->p->in;
-    while (text_peek(in, "check")) {
+static bool read_checks(Scope *s) {
+    while (text_peek(&s->p->in, "check")) {
         if (!read_check(s)) return false;
     }
+    return true;
+}
+
+static bool read_statements(Scope *s) {
+    TextReader *in = &s->p->in;
+    if (!read_checks(s)) return false;
     while (text_peek(in, "%")) {
         if (!read_node(s)) return false;
     }
@@ -416,14 +421,19 @@ static bool read_symbol(Parser *p) {
     return declare(p, &d, loc);
 }
 
+static bool read_symbols(Parser *p) {
+    while (text_peek(&p->in, "dim") || text_peek(&p->in, "bound")) {
+        if (!read_symbol(p)) return false;
+    }
+    return true;
+}
+
 static bool read_module(Parser *p, Module *module) {
     if (!text_accept(&p->in, "tir") || !text_accept(&p->in, "1")) {
         diag_error(p->in.diags, text_loc(&p->in), MSG_TIR_VERSION);
         return false;
     }
-    while (text_peek(&p->in, "dim") || text_peek(&p->in, "bound")) {
-        if (!read_symbol(p)) return false;
-    }
+    if (!read_symbols(p)) return false;
     do {
         if (!read_model(p, module)) return false;
     } while (!text_at_end(&p->in));
@@ -442,4 +452,29 @@ Module *parse_module(IrContext *ctx, Arena *arena, Diags *diags, uint32_t file, 
     module->arena = arena;
     bool good = read_module(&p, module);
     return good && diags_error_count(diags) == errors ? module : NULL;
+}
+
+/* ---- parts, for texts that hold graphs ------------------------------------------------------- */
+
+bool text_symbols(TextReader *in) {
+    Parser p = {.in = *in};
+    bool good = read_symbols(&p);
+    *in = p.in;
+    return good;
+}
+
+bool text_region(TextReader *in, BlobLookup *lookup, void *user, Graph *root,
+                 const Graph **out_region) {
+    Parser p = {.in = *in, .lookup = lookup, .user = user, .root = root};
+    bool good = text_expect(&p.in, "graph") && read_region(&p, out_region);
+    *in = p.in;
+    return good;
+}
+
+bool text_checks(TextReader *in, Graph *graph) {
+    Parser p = {.in = *in, .root = graph};
+    Scope scope = {.p = &p, .graph = graph};
+    bool good = read_checks(&scope);
+    *in = p.in;
+    return good;
 }

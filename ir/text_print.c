@@ -82,6 +82,17 @@ static void put_name(Buf *buf, Str name) {
     }
 }
 
+static void put_checks(Buf *buf, const Graph *graph, const PrintOptions *options, int depth) {
+    for (size_t i = 0; i < graph->checks.count; i++) {
+        put_indent(buf, depth);
+        put_check(buf, &graph->checks.data[i], options);
+    }
+}
+
+void text_put_checks(Buf *buf, const Graph *graph, const PrintOptions *options) {
+    put_checks(buf, graph, options, 1);
+}
+
 static void put_outputs(Buf *buf, const Graph *graph) {
     buf_put(buf, STR("return"));
     for (size_t i = 0; i < graph->outputs.count; i++) {
@@ -104,10 +115,7 @@ static void put_body(Buf *buf, const Graph *graph, const PrintOptions *options, 
         buf_char(buf, ' ');
     }
     buf_put(buf, STR("{\n"));
-    for (size_t i = 0; i < graph->checks.count; i++) {
-        put_indent(buf, depth + 1);
-        put_check(buf, &graph->checks.data[i], options);
-    }
+    put_checks(buf, graph, options, depth + 1);
     for (NodeId id = 0; id < graph->nodes.count; id++) {
         const Node *node = graph_node(graph, id);
         put_indent(buf, depth + 1);
@@ -202,12 +210,16 @@ static void put_symbol(Buf *buf, const DimSymbol *symbol) {
     buf_char(buf, '\n');
 }
 
-void print_module(Buf *buf, const Module *module, const PrintOptions *options) {
+void text_put_symbols(Buf *buf, const Module *module) {
     Mentions m = find_mentions(buf->arena, module);
-    buf_put(buf, STR("tir 1\n"));
     for (uint32_t i = 0; i < dim_symbol_count(module->ctx); i++) {
         if (m.symbols[i]) put_symbol(buf, dim_symbol_at(module->ctx, i));
     }
+}
+
+void print_module(Buf *buf, const Module *module, const PrintOptions *options) {
+    buf_put(buf, STR("tir 1\n"));
+    text_put_symbols(buf, module);
     for (size_t i = 0; i < module->models.count; i++) {
         print_graph(buf, module->models.data[i], options);
     }

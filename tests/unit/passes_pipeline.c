@@ -205,7 +205,7 @@ static void test_dumps_go_to_files(void) {
     PassResult result;
     CHECK(passes_run(&b.ctx, b.arena, simple_graph(&b), &result));
     static const char *const names[] = {"00-inline", "01-fold", "02-single", "03-memory"};
-    static const char *const begins[] = {"(unchanged)", "tir 1", "tir 1", "program"};
+    static const char *const begins[] = {"(unchanged)", "tir 1", "tir 1", "tir 1"};
     for (int i = 0; i < 4; i++) {
         Str path = str_format(b.arena, "%s/%s.tir", dir, names[i]), text;
         CHECK(file_read(b.arena, b.ctx.diags, (Loc){0}, path, 1 << 20, &text) == STATUS_ok);

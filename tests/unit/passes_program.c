@@ -229,15 +229,46 @@ static void test_plans_of_random_blocks(void) {
     arena_free(arena);
 }
 
+static Program *read_text(Bench *b, Str text) {
+    uint32_t file = diags_add_file(b->ctx.diags, STR("test.program"), text);
+    return program_read(b->ir, b->arena, b->ctx.diags, file, NULL, NULL);
+}
+
 static void test_text(void) {
+    Bench b;
+    bench_open(&b);
+    Program *p = compile(&b, diamond(&b, TYPE(&b, DT_f32, 30, 4)), road);
+    Buf buf = {.arena = b.arena}, again = {.arena = b.arena};
+    buf_program(&buf, p);
+    CHECK(strstr(buf.data, "program \"test\" for \"x86-64-v3\" {"));
+    CHECK(strstr(buf.data, "arena, launches "));
+    CHECK(strstr(buf.data, "kernel exp_"));
+    Program *read = read_text(&b, buf_str(&buf));
+    if (CHECK(read != NULL)) {
+        buf_program(&again, read);
+        CHECK_STR(again.data, buf.data);
+    }
+    bench_close(&b);
+}
+
+// Without one of its lines, or cut behind it, a text is refused or means a sound program.
+static void test_damaged_text(void) {
     Bench b;
     bench_open(&b);
     Program *p = compile(&b, diamond(&b, TYPE(&b, DT_f32, 30, 4)), road);
     Buf buf = {.arena = b.arena};
     buf_program(&buf, p);
-    CHECK(strstr(buf.data, "program test {"));
-    CHECK(strstr(buf.data, "arena, launches "));
-    CHECK(strstr(buf.data, "kernel exp_"));
+    uint32_t lines = 0, refused = 0;
+    for (const char *line = buf.data; *line; lines++) {
+        const char *next = strchr(line, '\n') + 1;
+        Buf without = {.arena = b.arena};
+        buf_put(&without, (Str){buf.data, (size_t)(line - buf.data)});
+        CHECK(read_text(&b, buf_str(&without)) == NULL);
+        buf_put(&without, str_from(next));
+        refused += read_text(&b, buf_str(&without)) == NULL;
+        line = next;
+    }
+    CHECK_INT(refused, lines);
     bench_close(&b);
 }
 
@@ -251,5 +282,6 @@ int main(void) {
     RUN(test_verifier_finds_faults);
     RUN(test_plans_of_random_blocks);
     RUN(test_text);
+    RUN(test_damaged_text);
     return test_done();
 }

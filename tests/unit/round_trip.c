@@ -1,10 +1,11 @@
-// Texts of every level read back: the graph after every pass of every example, library function
-// and model of the tests at every level of -O, and every tile program of their kernels, free and
-// placed, for CPUs and GPUs. What was read, in another context, prints the same text and gives the
-// same values to the last bit.
+// Texts of every level read back: the graph after every pass and the program of every example,
+// library function and model of the tests at every level of -O, and every tile program of their
+// kernels, free and placed, for CPUs and GPUs. What was read, in another context, prints the same
+// text and gives the same values to the last bit.
 #include "codegen/kernel.h"
 #include "codegen/skeleton/skeleton.h"
 #include "codegen/tile/tile_tools.h"
+#include "ir/program_tools.h"
 #include "ir/text.h"
 #include "passes/pass.h"
 #include "tests/support/dsl_compile.h"
@@ -15,7 +16,7 @@
 
 enum { LEVELS = 4 };
 
-static long graphs, evaluated, tiles, interpreted;
+static long graphs, evaluated, programs, tiles, interpreted;
 
 // A model at one level, on its way through the passes.
 typedef struct Road {
@@ -119,6 +120,52 @@ static void check_graph(Road *road) {
             printf("    %s\n", road->where);
         check_values(road, arena, again->models.data[0]);
     }
+    ir_context_free(other);
+    arena_free(arena);
+}
+
+// ---- programs
+
+static Str program_text(Arena *arena, const Program *program) {
+    Buf buf = {.arena = arena};
+    buf_program(&buf, program);
+    return buf_str(&buf);
+}
+
+static void check_program_values(Road *road, Arena *arena, const Program *program,
+                                 const Program *again) {
+    size_t count = program->graph->outputs.count;
+    Tensor *inputs = NEW_ARRAY(arena, Tensor, program->graph->inputs.count);
+    Tensor *want = NEW_ARRAY(arena, Tensor, count), *got = NEW_ARRAY(arena, Tensor, count);
+    const int64_t *symbols = same_symbols(arena, again->ctx, program->ctx, road->symbols);
+    const char *message = "";
+    for (size_t i = 0; i < program->graph->inputs.count; i++) inputs[i] = road->inputs[i].tensor;
+    bool good = CHECK(program_eval(program, inputs, road->symbols, arena, want, &message)) &&
+                CHECK(program_eval(again, inputs, symbols, arena, got, &message));
+    for (size_t i = 0; i < count && good; i++)
+        good = CHECK_INT(tensor_bytes(&got[i]), tensor_bytes(&want[i])) &&
+               CHECK_MEM(got[i].data, want[i].data, tensor_bytes(&want[i]));
+    if (!good) printf("    %s: %s\n", road->where, message);
+    programs++;
+}
+
+static void check_program(Road *road, const Program *program) {
+    Arena *arena = arena_new(NULL);
+    IrContext *other = ir_context_new(arena);
+    char message[256] = "";
+    Str text = program_text(arena, program);
+    Blobs blobs = {.arena = arena, .to = other, .map = {.arena = arena}};
+    for (size_t i = 0; i < program->constants.count; i++)
+        keep_blob(&blobs, program->constants.data[i].blob);
+    Diags *diags = diags_new(arena, keep_message, message, 1);
+    uint32_t file = diags_add_file(diags, STR("dump.program"), text);
+    const Program *again = program_read(other, arena, diags, file, find_blob, &blobs);
+    if (!CHECK(again != NULL))
+        printf("    %s: %s\n%.*s", road->where, message, STR_ARG(text));
+    else if (!CHECK_STR(program_text(arena, again).data, text.data))
+        printf("    %s\n", road->where);
+    else if (road->evaluable)
+        check_program_values(road, arena, program, again);
     ir_context_free(other);
     arena_free(arena);
 }
@@ -282,10 +329,12 @@ static void run_level(Road *road, int level) {
                  STR_ARG(*road->graph->name), level, pass_info(pipeline.items[i])->name);
         if (!run_pass(road, pipeline.items[i], &result)) return;
         road->graph = result.graph;
-        if (result.program)
-            check_kernels(road, result.program);
-        else
+        if (!result.program) {
             check_graph(road);
+            continue;
+        }
+        check_program(road, result.program);
+        check_kernels(road, result.program);
     }
     CHECK(result.program != NULL);
 }
@@ -362,8 +411,9 @@ int main(void) {
     RUN(test_encoder);
     RUN(test_library);
     RUN(test_fusion);
-    printf("       %ld graphs, %ld evaluated; %ld tile programs, %ld interpreted\n", graphs,
-           evaluated, tiles, interpreted);
-    CHECK(2 * evaluated > graphs && 2 * interpreted > tiles);
+    printf("       %ld graphs, %ld evaluated; %ld programs evaluated\n", graphs, evaluated,
+           programs);
+    printf("       %ld tile programs, %ld interpreted\n", tiles, interpreted);
+    CHECK(2 * evaluated > graphs && programs > 0 && 2 * interpreted > tiles);
     return test_done();
 }
