@@ -119,11 +119,8 @@ static tcc_status bind_dims(Checker *c) {
             return compiler_fail(c->unit->compiler, TCC_INVALID,
                                  "input %zu has a wrong dtype or rank", i);
         for (uint32_t a = 0; a < type->rank; a++) {
-            const Dim *d = type->dims[a];
-            bool lone = d->term_count == 1 && d->constant == 0 && d->terms[0].coefficient == 1 &&
-                        d->terms[0].atom_count == 1 && d->terms[0].atoms[0]->kind == ATOM_symbol;
-            if (!lone) continue;
-            const DimSymbol *symbol = d->terms[0].atoms[0]->symbol;
+            const DimSymbol *symbol = dim_as_symbol(type->dims[a]);
+            if (symbol == NULL) continue;
             int64_t size = c->inputs[i].dims[a];
             if (size < symbol->lo || size > symbol->hi)
                 return compiler_fail(c->unit->compiler, TCC_INVALID,

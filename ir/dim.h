@@ -121,6 +121,8 @@ bool dim_proves_divisible(const Dim *dim, int64_t by);
 bool dim_split_affine(IrContext *ctx, const Dim *dim, const DimSymbol *symbol,
                       const Dim **out_coefficient, const Dim **out_rest);
 bool dim_mentions(const Dim *dim, const DimSymbol *symbol);
+/* The symbol that `dim` is and nothing more, or NULL. */
+const DimSymbol *dim_as_symbol(const Dim *dim);
 
 /* `dim` with each symbols[i] replaced by values[i], simplified again. */
 const Dim *dim_substitute(IrContext *ctx, const Dim *dim, const DimSymbol *const *symbols,

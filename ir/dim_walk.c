@@ -7,6 +7,13 @@ static bool atom_mentions(const DimAtom *atom, const DimSymbol *symbol) {
     return dim_mentions(atom->a, symbol) || dim_mentions(atom->b, symbol);
 }
 
+const DimSymbol *dim_as_symbol(const Dim *dim) {
+    if (dim->term_count != 1 || dim->constant != 0) return NULL;
+    const DimTerm *term = &dim->terms[0];
+    bool lone = term->coefficient == 1 && term->atom_count == 1;
+    return lone && term->atoms[0]->kind == ATOM_symbol ? term->atoms[0]->symbol : NULL;
+}
+
 bool dim_mentions(const Dim *dim, const DimSymbol *symbol) {
     for (uint32_t i = 0; i < dim->term_count; i++) {
         for (uint32_t k = 0; k < dim->terms[i].atom_count; k++) {

@@ -17,8 +17,10 @@ typedef struct TccTable {
     uint32_t offset, count;
 } TccTable;
 
+/* A dim that varies: axis `axis` of input `input` is this dim alone, and binds it. */
 typedef struct TccDim {
     uint32_t name;
+    uint32_t input, axis;
     uint32_t reserved;
     int64_t lo, hi, tune;
 } TccDim;

@@ -70,11 +70,12 @@ bool block_reserve(Block *block, size_t size) {
     *block = (Block){data, rounded};
     return true;
 }
+
 /* ---- the API --------------------------------------------------------------------------------- */
 
 tcc_status session_run(tcc_session *s, const tcc_tensor *inputs, uint32_t input_count,
                        const tcc_tensor *outputs, uint32_t output_count) {
-    tcc_status status = session_bind_inputs(s, inputs, input_count);
+    tcc_status status = session_bind_inputs(s, inputs, input_count, true);
     if (status == TCC_OK) status = session_check_outputs(s, outputs, output_count);
     if (status == TCC_OK) status = session_point_buffers(s, inputs, outputs);
     uint32_t launches = s->model->artefact.image->launches.count;
@@ -103,15 +104,7 @@ tcc_status session_output_dims(tcc_session *s, const tcc_tensor *inputs, uint32_
     const TccImage *image = s->model->artefact.image;
     if (index >= image->outputs.count)
         return session_fail(s, TCC_INVALID, "the model has %u outputs", image->outputs.count);
-    tcc_tensor probes[256];
-    static char nothing;
-    if (input_count > sizeof probes / sizeof *probes)
-        return session_fail(s, TCC_INVALID, "too many inputs");
-    for (uint32_t i = 0; i < input_count; i++) {
-        probes[i] = inputs[i];
-        probes[i].data = &nothing;
-    }
-    tcc_status status = session_bind_inputs(s, probes, input_count);
+    tcc_status status = session_bind_inputs(s, inputs, input_count, false);
     const TccPort *port = (const TccPort *)image_at(image, image->outputs) + index;
     for (uint32_t a = 0; a < port->rank && status == TCC_OK; a++)
         if (!session_evaluate(s, port->dims[a], &out_dims[a]))

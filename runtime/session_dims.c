@@ -13,12 +13,6 @@ bool session_evaluate(const tcc_session *s, TccExpr expr, int64_t *out_value) {
     return expr_evaluate(code + expr.offset, expr.count, s->dims, image->dims.count, out_value);
 }
 
-/* The slot of an expression that is one dim, else -1. */
-static int64_t lone_dim(const TccImage *image, TccExpr expr) {
-    const int64_t *code = image_at(image, image->code);
-    return expr.count == 2 && code[expr.offset] == EXPR_dim ? code[expr.offset + 1] : -1;
-}
-
 static const char *dtype_name(int32_t dtype) {
     static const char *const names[] = {"bool",   "i4",  "u4",   "i8",  "u8",  "i16",
                                         "u16",    "i32", "u32",  "i64", "u64", "f8e4m3",
@@ -26,8 +20,10 @@ static const char *dtype_name(int32_t dtype) {
     return dtype >= 0 && dtype < (int32_t)(sizeof names / sizeof *names) ? names[dtype] : "unknown";
 }
 
+/* Everything about a tensor but its dims against the model's; `data` says whether it must have
+ * any. */
 static tcc_status check_tensor(tcc_session *s, const TccPort *port, const char *kind,
-                               const tcc_tensor *tensor) {
+                               const tcc_tensor *tensor, bool data) {
     const char *name = image_string(s->model->artefact.image, port->name);
     int64_t count;
     if (tensor->size < sizeof *tensor)
@@ -42,7 +38,7 @@ static tcc_status check_tensor(tcc_session *s, const TccPort *port, const char *
                             tensor->rank, port->rank);
     if (!tensor_count(tensor, &count))
         return session_fail(s, TCC_INVALID, "%s \"%s\" has a wrong dim", kind, name);
-    if (tensor->data == NULL && count > 0)
+    if (data && tensor->data == NULL && count > 0)
         return session_fail(s, TCC_INVALID, "%s \"%s\" has no data", kind, name);
     if (port->bits < 8 && !tensor_is_dense(tensor))
         return session_fail(s, TCC_INVALID, "%s \"%s\" has 4-bit elements and must be dense", kind,
@@ -61,26 +57,21 @@ static tcc_status check_dim(tcc_session *s, const TccPort *port, const char *kin
                         name, axis, (long long)got, (long long)expected);
 }
 
-/* Gives each dim the size of the first input axis that is just this dim. */
+/* Gives each dim the size of the axis that binds it. */
 static tcc_status bind_dims(tcc_session *s, const tcc_tensor *inputs, bool *out_changed) {
     const TccImage *image = s->model->artefact.image;
     const TccPort *ports = image_at(image, image->inputs);
     const TccDim *dims = image_at(image, image->dims);
-    uint64_t seen[4] = {0};
     *out_changed = !s->bound;
-    for (uint32_t i = 0; i < image->inputs.count; i++) {
-        for (uint32_t a = 0; a < ports[i].rank; a++) {
-            int64_t slot = lone_dim(image, ports[i].dims[a]), value = inputs[i].dims[a];
-            if (slot < 0 || slot >= 256 || (seen[slot / 64] >> (slot % 64) & 1)) continue;
-            seen[slot / 64] |= (uint64_t)1 << (slot % 64);
-            if (value < dims[slot].lo || value > dims[slot].hi)
-                return session_fail(
-                    s, TCC_INVALID, "input \"%s\": dim %s is %lld, not in %lld..%lld",
-                    image_string(image, ports[i].name), image_string(image, dims[slot].name),
-                    (long long)value, (long long)dims[slot].lo, (long long)dims[slot].hi);
-            if (s->dims[slot] != value) *out_changed = true;
-            s->dims[slot] = value;
-        }
+    for (uint32_t d = 0; d < image->dims.count; d++) {
+        int64_t value = inputs[dims[d].input].dims[dims[d].axis];
+        if (value < dims[d].lo || value > dims[d].hi)
+            return session_fail(s, TCC_INVALID, "input \"%s\": dim %s is %lld, not in %lld..%lld",
+                                image_string(image, ports[dims[d].input].name),
+                                image_string(image, dims[d].name), (long long)value,
+                                (long long)dims[d].lo, (long long)dims[d].hi);
+        if (s->dims[d] != value) *out_changed = true;
+        s->dims[d] = value;
     }
     return TCC_OK;
 }
@@ -143,7 +134,6 @@ static tcc_status evaluate_sizes(tcc_session *s) {
 static tcc_status reserve_memory(tcc_session *s) {
     const TccImage *image = s->model->artefact.image;
     const TccBucket *buckets = image_at(image, image->buckets);
-    const TccBuffer *buffers = image_at(image, image->buffers);
     s->bucket = choose_bucket(s);
     s->scratch_stride = (s->scratch_bytes + PAGE - 1) / PAGE * PAGE;
     size_t threads = (size_t)s->model->threads;
@@ -152,17 +142,11 @@ static tcc_status reserve_memory(tcc_session *s) {
         return session_fail(s, TCC_MEMORY,
                             "out of memory: the model needs %llu bytes between kernels",
                             (unsigned long long)buckets[s->bucket].arena_bytes);
-    s->arena_high = 0;
-    for (uint32_t i = 0; i < image->buffers.count; i++) {
-        if (buffers[i].kind != TCC_BUFFER_arena) continue;
-        uint64_t end = (uint64_t)(buffers[i].offset[s->bucket] + s->buffer_bytes[i]);
-        end = (end + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        if (end > s->arena_high) s->arena_high = end;
-    }
     return TCC_OK;
 }
 
-tcc_status session_bind_inputs(tcc_session *s, const tcc_tensor *inputs, uint32_t count) {
+tcc_status session_bind_inputs(tcc_session *s, const tcc_tensor *inputs, uint32_t count,
+                               bool data) {
     const TccImage *image = s->model->artefact.image;
     const TccPort *ports = image_at(image, image->inputs);
     bool changed = false;
@@ -171,7 +155,7 @@ tcc_status session_bind_inputs(tcc_session *s, const tcc_tensor *inputs, uint32_
                             image->inputs.count);
     tcc_status status = TCC_OK;
     for (uint32_t i = 0; i < count && status == TCC_OK; i++)
-        status = check_tensor(s, &ports[i], "input", &inputs[i]);
+        status = check_tensor(s, &ports[i], "input", &inputs[i], data);
     if (status == TCC_OK) status = bind_dims(s, inputs, &changed);
     for (uint32_t i = 0; i < count && status == TCC_OK; i++)
         for (uint32_t a = 0; a < ports[i].rank && status == TCC_OK; a++)
@@ -187,6 +171,7 @@ tcc_status session_bind_inputs(tcc_session *s, const tcc_tensor *inputs, uint32_
     s->bound = status == TCC_OK;
     return status;
 }
+
 tcc_status session_check_outputs(tcc_session *s, const tcc_tensor *outputs, uint32_t count) {
     const TccImage *image = s->model->artefact.image;
     const TccPort *ports = image_at(image, image->outputs);
@@ -195,7 +180,7 @@ tcc_status session_check_outputs(tcc_session *s, const tcc_tensor *outputs, uint
                             image->outputs.count);
     tcc_status status = TCC_OK;
     for (uint32_t i = 0; i < count && status == TCC_OK; i++) {
-        status = check_tensor(s, &ports[i], "output", &outputs[i]);
+        status = check_tensor(s, &ports[i], "output", &outputs[i], true);
         for (uint32_t a = 0; a < ports[i].rank && status == TCC_OK; a++)
             status = check_dim(s, &ports[i], "output", a, outputs[i].dims[a]);
     }

@@ -23,8 +23,8 @@ struct tcc_session {
     int64_t *points;       /* by launch */
     int64_t *buffer_bytes; /* by buffer */
     size_t scratch_bytes;  /* the greatest of all launches */
-    uint64_t arena_high;
-    Block arena, scratch; /* scratch: one of scratch_stride bytes a thread */
+    uint64_t arena_high;   /* as far as the arena has been handed out in this run */
+    Block arena, scratch;  /* scratch: one of scratch_stride bytes a thread */
     size_t scratch_stride;
     Block *staged;      /* by port: inputs, then outputs */
     void **buffers;     /* the address of each buffer */
@@ -41,9 +41,9 @@ tcc_status session_fail(tcc_session *s, tcc_status status, const char *format, .
 /* At least `size` bytes, aligned; the contents are not kept. */
 bool block_reserve(Block *block, size_t size);
 
-/* session_dims.c: checks the inputs' shapes, binds the dims, and evaluates all that follows from
- * them. */
-tcc_status session_bind_inputs(tcc_session *s, const tcc_tensor *inputs, uint32_t count);
+/* session_dims.c: checks the inputs' shapes, and with `data` that they have some, binds the dims,
+ * and evaluates all that follows from them. */
+tcc_status session_bind_inputs(tcc_session *s, const tcc_tensor *inputs, uint32_t count, bool data);
 tcc_status session_check_outputs(tcc_session *s, const tcc_tensor *outputs, uint32_t count);
 bool session_evaluate(const tcc_session *s, TccExpr expr, int64_t *out_value);
 /* The record of a kernel of the variant in use. */

@@ -83,12 +83,21 @@ void session_unstage_outputs(tcc_session *s, const tcc_tensor *outputs) {
     }
 }
 
+/* The arena's allocator: places are the plan's, what has been handed out is counted here. */
+static void *take_arena(tcc_session *s, uint32_t buffer, int64_t offset) {
+    uint64_t end = (uint64_t)(offset + s->buffer_bytes[buffer]);
+    end = (end + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (end > s->arena_high) s->arena_high = end;
+    return s->arena.data + offset;
+}
+
 tcc_status session_point_buffers(tcc_session *s, const tcc_tensor *inputs,
                                  const tcc_tensor *outputs) {
     const TccImage *image = s->model->artefact.image;
     const TccBuffer *buffers = image_at(image, image->buffers);
     const TccConstant *constants = image_at(image, image->constants);
     const TccPort *ports = image_at(image, image->inputs);
+    s->arena_high = 0;
     for (uint32_t i = 0; i < image->buffers.count; i++) {
         uint32_t k = buffers[i].index;
         switch (buffers[i].kind) {
@@ -97,7 +106,7 @@ tcc_status session_point_buffers(tcc_session *s, const tcc_tensor *inputs,
         case TCC_BUFFER_constant:
             s->buffers[i] = (void *)(uintptr_t)(s->model->artefact.weights + constants[k].offset);
             break;
-        default: s->buffers[i] = s->arena.data + buffers[i].offset[s->bucket];
+        default: s->buffers[i] = take_arena(s, i, buffers[i].offset[s->bucket]);
         }
         if (s->buffers[i] == NULL && s->buffer_bytes[i] > 0)
             return session_fail(s, TCC_MEMORY, "out of memory");

@@ -149,6 +149,27 @@ typedef struct Records {
     uint32_t name;
 } Records;
 
+/* Finds for each dim the first axis of an input that is this dim alone. */
+static void bind_dims(Writer *w, TccDim *dims) {
+    const Program *p = w->request->program;
+    const Graph *g = p->graph;
+    bool *bound = NEW_ARRAY(w->arena, bool, p->dims.count);
+    size_t count = 0;
+    for (uint32_t i = 0; i < g->inputs.count; i++) {
+        const Type *type = graph_type(g, g->inputs.data[i]);
+        for (uint32_t a = 0; a < type->rank; a++) {
+            const DimSymbol *symbol = dim_as_symbol(type->dims[a]);
+            int64_t slot = symbol == NULL ? -1 : slot_of(w, symbol);
+            if (slot < 0 || bound[slot]) continue;
+            bound[slot] = true;
+            count++;
+            dims[slot].input = i;
+            dims[slot].axis = a;
+        }
+    }
+    if (count < p->dims.count) w->error = "no input binds one of the dims";
+}
+
 static void make_interface(Writer *w, Records *r) {
     const Program *p = w->request->program;
     const Graph *g = p->graph;
@@ -161,6 +182,7 @@ static void make_interface(Writer *w, Records *r) {
                               .hi = symbol->hi,
                               .tune = symbol->tune};
     }
+    bind_dims(w, r->dims);
     r->inputs = NEW_ARRAY(w->arena, TccPort, g->inputs.count);
     for (size_t i = 0; i < g->inputs.count; i++) {
         const Node *node = graph_node(g, g->inputs.data[i]);

@@ -6,15 +6,9 @@
 
 /* ---- dims ------------------------------------------------------------------------------------ */
 
-static const DimSymbol *plain_symbol(const Dim *dim) {
-    bool plain = dim->constant == 0 && dim->term_count == 1 && dim->terms[0].coefficient == 1 &&
-                 dim->terms[0].atom_count == 1 && dim->terms[0].atoms[0]->kind == ATOM_symbol;
-    return plain ? dim->terms[0].atoms[0]->symbol : NULL;
-}
-
 static bool binds(const Type *type, const DimSymbol *symbol) {
     for (uint32_t i = 0; type && i < type->rank; i++) {
-        if (plain_symbol(type->dims[i]) == symbol) return true;
+        if (dim_as_symbol(type->dims[i]) == symbol) return true;
     }
     return false;
 }
@@ -30,7 +24,7 @@ static bool mentions(const Type *type, const DimSymbol *symbol) {
 static void find_free_dim(Sema *s, const Ast *model, const Type *const *types, const Ast *item) {
     const Symbol *declared = map_get(&s->user, item->text);
     if (!declared || declared->ast != item || declared->dim.kind != VALUE_dim) return;
-    const DimSymbol *symbol = plain_symbol(declared->dim.dim);
+    const DimSymbol *symbol = dim_as_symbol(declared->dim.dim);
     const Ast *mentioned = NULL;
     uint32_t i = 0;
     for (const Ast *input = model->list.first; input; input = input->next, i++) {

@@ -308,7 +308,39 @@ static void test_profile_and_info(void) {
     host_close(&h);
 }
 
+// More inputs and dims than any table of fixed size would hold.
+static void test_many_dims(void) {
+    enum { COUNT = 300 };
+    static char text[COUNT * 48];
+    size_t used = 0;
+    for (int i = 0; i < COUNT; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "dim D%d in 1..9\n", i);
+    used += (size_t)snprintf(text + used, sizeof text - used, "model m(");
+    for (int i = 0; i < COUNT; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "x%d: f32[D%d, 1], ", i, i);
+    snprintf(text + used, sizeof text - used,
+             "z: f32) -> (y: f32[D299, 1]) { y = x299 + x298[0, 0] + z }");
+    Host h;
+    if (!host_open(&h, text, NULL)) return;
+    float x[9], y[9], z = 100;
+    static tcc_tensor all[COUNT + 1];
+    int64_t dims[TCC_MAX_RANK] = {0};
+    for (int i = 0; i < 9; i++) x[i] = (float)i;
+    for (int i = 0; i < COUNT; i++) all[i] = matrix(x, 1 + i % 9, 1);
+    all[COUNT] = (tcc_tensor){.size = sizeof *all, .data = &z, .dtype = TCC_F32};
+    tcc_tensor output = matrix(y, 1 + 299 % 9, 1);
+    CHECK_INT(h.api->output_dims(h.session, all, COUNT + 1, 0, dims), TCC_OK);
+    CHECK_INT(dims[0], 1 + 299 % 9);
+    CHECK_INT(h.api->run(h.session, all, COUNT + 1, &output, 1), TCC_OK);
+    for (int i = 0; i < 1 + 299 % 9; i++) CHECK(y[i] == (float)(i + 100));
+    all[270].dims[0] = 10;
+    CHECK_INT(h.api->run(h.session, all, COUNT + 1, &output, 1), TCC_INVALID);
+    CHECK(strstr(h.api->session_message(h.session), "D270") != NULL);
+    host_close(&h);
+}
+
 int main(void) {
+    RUN(test_many_dims);
     RUN(test_strides);
     RUN(test_gaps_of_outputs_are_kept);
     RUN(test_bytes_of_offset);
