@@ -57,7 +57,8 @@ V real_exp(const Real *r, V x) {
     return within(r, x, r->k->limits[1], r->k->limits[0], exp_normal(r, x));
 }
 
-// 2^n is a float of its own: its exponent field, n + bias, is what shifting leaves of the magic sum.
+// 2^n is a float of its own: its exponent field, n + bias, is what shifting leaves of the magic
+// sum.
 // It is 0 where e^x is below the least normal, by the bound on x; NaN passes that, and then the
 // multiplication.
 V real_exp_nonpositive(const Real *r, V x) {

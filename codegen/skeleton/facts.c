@@ -4,8 +4,8 @@
  * where every output is computed from s by ops that hand NaN on, m need not be NaN too. */
 #include "codegen/skeleton/facts.h"
 
-/* Whether `id` gives each element what a row has one of: its operand is `reduction`, or of that type,
- * and the axes that it adds are those which were reduced. */
+/* Whether `id` gives each element what a row has one of: its operand is `reduction`, or of that
+ * type, and the axes that it adds are those which were reduced. */
 static bool repeats(const Graph *g, NodeId id, NodeId reduction) {
     const Node *wide = graph_node(g, id), *node = graph_node(g, reduction);
     if (wide->op != OP_broadcast || graph_type(g, wide->args[0]) != node->type) return false;
