@@ -126,7 +126,7 @@ static TccPort make_port(Writer *w, const Str *name, const Type *type) {
     for (uint32_t i = 0; i < type->rank; i++) {
         port.dims[i] = put_expr(w, type->dims[i]);
         port.dim_names[i] = put_dim_name(w, type->dims[i]);
-        port.lo[i] = type->dims[i]->lo;
+        port.lo[i] = type->dims[i]->lo < 0 ? 0 : type->dims[i]->lo; /* entry checks see to it */
         port.hi[i] = type->dims[i]->hi;
     }
     return port;

@@ -214,8 +214,8 @@ static bool verify_view(Verify *v, const TileView *view, int64_t *scratch) {
     for (uint32_t i = 0; i < view->rank; i++) {
         const Dim *dim = view->dims[i];
         if (!verify_dim(v, dim, NULL)) return false;
-        if (dim->lo < 0)
-            return verify_fail(v, "view %%%.*s: dim %u may be negative", STR_ARG(view->name), i);
+        if (dim->hi < 0)
+            return verify_fail(v, "view %%%.*s: dim %u is negative", STR_ARG(view->name), i);
         if (view->space == SPACE_scratch && __builtin_mul_overflow(bytes, dim->hi, &bytes))
             bytes = INT64_MAX;
     }

@@ -113,8 +113,7 @@ static bool verify_sort(Verify *v, const TileInstr *instr) {
             return verify_fail(v, "its count is not proved to fit %%%.*s",
                                STR_ARG(v->program->views.data[instr->views[i]].name));
     }
-    return prover_nonnegative(&v->prover, instr->value) ||
-           verify_fail(v, "its count may be negative");
+    return instr->value->hi >= 0 || verify_fail(v, "its count is negative");
 }
 
 /* Whether no element of the tile is ever touched: there is none, or a guard never holds. */
@@ -137,7 +136,7 @@ bool verify_access(Verify *v, const TileInstr *instr) {
     if (instr->op == TILE_index) return verify_dim(v, instr->value, shape);
     if (instr->op == TILE_check) {
         if (!verify_dim(v, instr->value, NULL)) return false;
-        return instr->value->lo >= 0 || verify_fail(v, "its bound may be negative");
+        return instr->value->hi >= 0 || verify_fail(v, "its bound is negative");
     }
     if (instr->op != TILE_load && instr->op != TILE_store) return true;
     bool empty = is_empty(v, instr, shape);

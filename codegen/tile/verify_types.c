@@ -29,7 +29,7 @@ bool verify_type(Verify *v, const TileType *type) {
     if ((uint32_t)type->dtype >= DT_count) return verify_fail(v, "a tile of no dtype");
     for (uint32_t i = 0; i < type->rank; i++) {
         if (!verify_dim(v, type->extents[i], NULL)) return false;
-        if (type->extents[i]->lo < 0) return verify_fail(v, "extent %u may be negative", i);
+        if (type->extents[i]->hi < 0) return verify_fail(v, "extent %u is negative", i);
     }
     if (v->program->state == TILE_placed) return verify_layout(v, type);
     return type->lanes == 0 || verify_fail(v, "a free tile has a layout");
