@@ -1,4 +1,4 @@
-/* Reading files. */
+/* Reading files, and making folders. */
 #include "base/file.h"
 
 #include "base/messages.h"
@@ -152,4 +152,23 @@ Str file_beside(Arena *arena, Str base, Str path) {
     buf_put(&buf, (Str){base.data, folder});
     buf_put(&buf, path);
     return buf_str(&buf);
+}
+
+/* Each prefix that ends before a slash, then the whole; one that is there already is no failure,
+ * whatever it is: what is written into it says what is wrong. */
+Status folder_make(Arena *arena, Diags *diags, Loc loc, Str path) {
+    const char *text = path_text(arena, diags, loc, path);
+    if (!text) return STATUS_invalid;
+    char *name = strcpy(arena_alloc(arena, path.size + 1), text);
+    for (size_t i = 1; i <= path.size; i++) {
+        char end = name[i];
+        if (end != '/' && end != '\0') continue;
+        name[i] = '\0';
+        bool made = mkdir(name, 0777) == 0 || errno == EEXIST;
+        name[i] = end;
+        if (made) continue;
+        diag_error(diags, loc, MSG_CANNOT_WRITE, name, strerror(errno));
+        return STATUS_environment;
+    }
+    return STATUS_ok;
 }

@@ -30,6 +30,9 @@ void file_release(FileBytes bytes);
 /* `path` as seen from the folder of the file `base` (its own path): absolute paths stay. */
 Str file_beside(Arena *arena, Str base, Str path);
 
+/* Makes a folder and those above it that are not there. STATUS_environment with a diagnostic. */
+Status folder_make(Arena *arena, Diags *diags, Loc loc, Str path);
+
 /* A file being written: the bytes go to a temporary file in the same folder, which takes the name
  * only in atomic_file_commit, after all of it is on the disk. On any failure, guards raised in
  * between included, the temporary is removed and an older file of that name is as it was. An

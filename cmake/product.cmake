@@ -45,3 +45,19 @@ configure_file(${CMAKE_SOURCE_DIR}/cmake/tensorcc.pc.in
     ${CMAKE_BINARY_DIR}/generated/tensorcc.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/generated/tensorcc.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# What the command prints of itself: the manual page, and completion for shells.
+set(share ${CMAKE_BINARY_DIR}/generated/share)
+file(MAKE_DIRECTORY ${share})
+add_custom_command(OUTPUT ${share}/tcc.1 ${share}/tcc ${share}/_tcc
+    COMMAND tcc man > ${share}/tcc.1
+    COMMAND tcc completion bash > ${share}/tcc
+    COMMAND tcc completion zsh > ${share}/_tcc
+    DEPENDS tcc VERBATIM)
+add_custom_target(tcc_share ALL DEPENDS ${share}/tcc.1 ${share}/tcc ${share}/_tcc)
+file(CREATE_LINK tcc.1 ${share}/tensorcc.1 SYMBOLIC)
+file(CREATE_LINK tcc ${share}/tensorcc SYMBOLIC)
+install(FILES ${share}/tcc.1 ${share}/tensorcc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${share}/tcc ${share}/tensorcc
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${share}/_tcc DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)

@@ -1,6 +1,9 @@
 /* Options by name, as the command line has them. */
 #include "compiler/session.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 static const tcc_option options[] = {
 #define OPTION(name, argument, meaning) {#name, argument, meaning},
 #include "compiler/options.def"
@@ -73,10 +76,17 @@ static tcc_status set_schedule(tcc_compiler *c, Str value) {
 static tcc_status set_number(tcc_compiler *c, Str name, Str value, int64_t least, int64_t greatest,
                              int64_t *out) {
     int64_t number;
-    if (!str_to_int(value, &number) || number < least || number > greatest)
-        return wrong(c, name, value, "a number that it takes");
-    *out = number;
-    return TCC_OK;
+    char expected[80];
+    if (str_to_int(value, &number) && number >= least && number <= greatest) {
+        *out = number;
+        return TCC_OK;
+    }
+    if (greatest == INT64_MAX)
+        snprintf(expected, sizeof expected, "a whole number of at least %" PRId64, least);
+    else
+        snprintf(expected, sizeof expected, "a whole number from %" PRId64 " to %" PRId64, least,
+                 greatest);
+    return wrong(c, name, value, expected);
 }
 
 static tcc_status set_precision(tcc_compiler *c, Str value) {

@@ -49,7 +49,8 @@ static tcc_status add_named(tcc_unit *unit, Str name) {
     }
     const Target *target = target_find(name);
     if (target != NULL) return add_target(unit, target);
-    return compiler_fail(unit->compiler, TCC_INVALID, "--target: there is no target \"%.*s\"",
+    return compiler_fail(unit->compiler, TCC_INVALID,
+                         "--target: there is no target \"%.*s\"; --list-targets prints them all",
                          STR_ARG(name));
 }
 

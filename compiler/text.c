@@ -192,15 +192,22 @@ tcc_status tcc_unit_text(tcc_unit *unit, const char *kind, const char **out_text
 
 /* ---- reference texts ------------------------------------------------------------------------- */
 
+/* All lists are tables: a line of headings, and the name first. */
 static void put_targets(Buf *buf) {
-    buf_put(buf, STR("native         this machine's CPU\ncpu            every x86-64 level, chosen "
-                     "when a model is opened\n"));
+    static const char *const kinds[] = {[TARGET_cpu] = "CPU", [TARGET_gpu] = "GPU"};
+    static const char *const meanings[] = {
+        [TARGET_cpu] = "those that have this level", [TARGET_gpu] = "as PTX (--emit=ptx)"};
+    buf_print(buf, "%-10s %-5s %s\n", "target", "kind", "what it is");
+    buf_print(buf, "%-10s %-5s %s\n", "native", "CPU", "the best level that this machine has");
+    buf_print(buf, "%-10s %-5s %s\n", "cpu", "CPU",
+              "every level in one artefact, chosen when a model is opened");
     for (uint32_t i = 0; target_at(i) != NULL; i++)
-        buf_print(buf, "%-14s %s\n", target_at(i)->name,
-                  target_at(i)->kind == TARGET_cpu ? "CPU" : "GPU, PTX");
+        buf_print(buf, "%-10s %-5s %s\n", target_at(i)->name, kinds[target_at(i)->kind],
+                  meanings[target_at(i)->kind]);
 }
 
 static void put_schedules(Buf *buf) {
+    buf_print(buf, "%-10s %-12s %-24s %s\n", "field", "values", "skeletons", "what it does");
 #define SCHEDULE(field, skeletons, initial, least, greatest, meaning)                              \
     buf_print(buf, "%-10s %lld..%-9lld %-24s %s\n", #field, (long long)(least),                    \
               (long long)(greatest), skeletons, meaning);

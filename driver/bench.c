@@ -17,6 +17,7 @@ typedef struct Bench {
     ModelSource *source;
     const Arrays *inputs, *outputs;
     BenchReport *report;
+    uint64_t run;       /* that is profiled */
     bool out_of_memory; /* in the profile's callback */
 } Bench;
 
@@ -84,15 +85,22 @@ static Exit measure_latency(const Bench *b, const BenchLimits *limits) {
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
+static bool kernel_new(KernelTime *out, const char *name) {
+    *out = (KernelTime){.name = strdup(name), .times = calloc(PROFILED_RUNS, sizeof(double))};
+    if (out->name && out->times) return true;
+    free(out->name);
+    free(out->times);
+    *out = (KernelTime){0};
+    return false;
+}
+
 static KernelTime *find_kernel(BenchReport *r, const char *name) {
     for (size_t i = 0; i < r->kernel_count; i++)
         if (strcmp(r->kernels[i].name, name) == 0) return &r->kernels[i];
     KernelTime *larger = realloc(r->kernels, (r->kernel_count + 1) * sizeof *larger);
     if (!larger) return NULL;
     r->kernels = larger;
-    char *copy = strdup(name);
-    if (!copy) return NULL;
-    larger[r->kernel_count] = (KernelTime){.name = copy};
+    if (!kernel_new(&larger[r->kernel_count], name)) return NULL;
     return &larger[r->kernel_count++];
 }
 
@@ -103,38 +111,46 @@ static void add_kernel(void *user, const char *name, uint64_t ns, uint32_t threa
         b->out_of_memory = true;
         return;
     }
-    kernel->seconds += 1e-9 * (double)ns;
+    kernel->times[b->run] += 1e-9 * (double)ns;
+    b->report->all.times[b->run] += 1e-9 * (double)ns;
     kernel->calls += 1;
     if (threads > kernel->threads) kernel->threads = threads;
 }
 
 static int compare_kernels(const void *a, const void *b) {
-    double x = ((const KernelTime *)a)->seconds, y = ((const KernelTime *)b)->seconds;
+    double x = ((const KernelTime *)a)->median, y = ((const KernelTime *)b)->median;
     return (x < y) - (x > y);
 }
 
-static Exit measure_kernels(Bench *b) {
+static void summarise_kernel(KernelTime *kernel, uint64_t runs) {
+    qsort(kernel->times, runs, sizeof *kernel->times, compare_times);
+    kernel->min = kernel->times[0];
+    kernel->median = kernel->times[runs / 2];
+}
+
+/* At least one run, and no more than fit the time. */
+static Exit profile_runs(Bench *b) {
     const ModelSource *s = b->source;
-    BenchReport *r = b->report;
     Exit result = EXIT_fine;
-    int runs = 0;
     s->api->profile(s->session, add_kernel, b);
-    for (double start = now(); runs < PROFILED_RUNS && result == EXIT_fine; runs++) {
+    for (double start = now(); result == EXIT_fine && b->run < PROFILED_RUNS; b->run++) {
+        if (b->run > 0 && now() - start > PROFILE_SECONDS) break;
         result = run_once(b);
-        if (now() - start > PROFILE_SECONDS) {
-            runs++;
-            break;
-        }
     }
     s->api->profile(s->session, NULL, NULL);
-    if (b->out_of_memory) return report_memory();
-    for (size_t i = 0; i < r->kernel_count; i++) {
-        r->kernels[i].seconds /= runs;
-        r->kernels[i].calls /= runs;
-        r->kernel_seconds += r->kernels[i].seconds;
-    }
+    return b->out_of_memory ? report_memory() : result;
+}
+
+static Exit measure_kernels(Bench *b) {
+    BenchReport *r = b->report;
+    if (!kernel_new(&r->all, "all kernels")) return report_memory();
+    Exit result = profile_runs(b);
+    if (result != EXIT_fine) return result;
+    r->profiled_runs = b->run;
+    for (size_t i = 0; i < r->kernel_count; i++) summarise_kernel(&r->kernels[i], b->run);
+    summarise_kernel(&r->all, b->run);
     if (r->kernel_count) qsort(r->kernels, r->kernel_count, sizeof *r->kernels, compare_kernels);
-    return result;
+    return EXIT_fine;
 }
 
 Exit bench_measure(BenchReport *out_report, ModelSource *source, const Arrays *inputs,
@@ -146,7 +162,13 @@ Exit bench_measure(BenchReport *out_report, ModelSource *source, const Arrays *i
     return result;
 }
 
+static void kernel_free(KernelTime *kernel) {
+    free(kernel->name);
+    free(kernel->times);
+}
+
 void bench_free(BenchReport *report) {
-    for (size_t i = 0; i < report->kernel_count; i++) free(report->kernels[i].name);
+    for (size_t i = 0; i < report->kernel_count; i++) kernel_free(&report->kernels[i]);
+    kernel_free(&report->all);
     free(report->kernels);
 }

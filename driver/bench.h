@@ -10,18 +10,22 @@ typedef struct BenchLimits {
     double seconds;
 } BenchLimits;
 
+/* A kernel in the profiled runs: the time of a run is that of all its calls in it. */
 typedef struct KernelTime {
     char *name;
-    double seconds, calls; /* of one run, on average */
-    uint32_t threads;      /* the most it ran on */
+    double *times;      /* seconds, a run each */
+    double median, min; /* of them */
+    uint64_t calls;     /* in all profiled runs */
+    uint32_t threads;   /* the most it ran on */
 } KernelTime;
 
 typedef struct BenchReport {
     uint64_t runs;
     double min, median, mean, p99; /* seconds */
-    KernelTime *kernels;           /* the one that takes longest first */
+    uint64_t profiled_runs;
+    KernelTime *kernels; /* the one that takes longest first */
     size_t kernel_count;
-    double kernel_seconds; /* of all kernels, a run */
+    KernelTime all; /* all kernels of a run */
 } BenchReport;
 
 /* Released by bench_free in any case; `out_report` begins as zeros. */

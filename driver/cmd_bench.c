@@ -7,30 +7,39 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* Shares are of the medians' sum, so that they add up. */
+static void print_kernels(const BenchReport *r) {
+    double sum = 0;
+    for (size_t i = 0; i < r->kernel_count; i++) sum += r->kernels[i].median;
+    printf("\ntime in kernels, us a run over %" PRIu64 " runs\n", r->profiled_runs);
+    printf("%-36s %10s %10s %7s %6s %8s\n", "kernel", "median", "min", "share", "calls", "threads");
+    for (size_t i = 0; i < r->kernel_count; i++) {
+        const KernelTime *k = &r->kernels[i];
+        printf("%-36s %10.3f %10.3f %6.1f%% %6.0f %8" PRIu32 "\n", k->name, k->median * 1e6,
+               k->min * 1e6, sum > 0 ? 100 * k->median / sum : 0,
+               (double)k->calls / (double)r->profiled_runs, k->threads);
+    }
+    printf("%-36s %10.3f %10.3f\n", r->all.name, r->all.median * 1e6, r->all.min * 1e6);
+}
+
 static void print_report(const BenchReport *r) {
     printf("%" PRIu64 " runs\n", r->runs);
     printf("latency     min %.3f us, median %.3f us, mean %.3f us, p99 %.3f us\n", r->min * 1e6,
            r->median * 1e6, r->mean * 1e6, r->p99 * 1e6);
     printf("throughput  %.1f runs/s\n", 1 / r->mean);
-    printf("\n%-36s %10s %7s %6s %8s\n", "kernel", "us a run", "share", "calls", "threads");
-    for (size_t i = 0; i < r->kernel_count; i++) {
-        const KernelTime *k = &r->kernels[i];
-        printf("%-36s %10.3f %6.1f%% %6.0f %8" PRIu32 "\n", k->name, k->seconds * 1e6,
-               100 * k->seconds / r->kernel_seconds, k->calls, k->threads);
-    }
-    printf("%-36s %10.3f\n", "all kernels", r->kernel_seconds * 1e6);
+    print_kernels(r);
 }
 
 static void print_json(const BenchReport *r) {
     printf("{\"runs\": %" PRIu64 ", \"min_s\": %.9g, \"median_s\": %.9g, \"mean_s\": %.9g, "
-           "\"p99_s\": %.9g, \"runs_per_s\": %.9g, \"kernels\": [",
-           r->runs, r->min, r->median, r->mean, r->p99, 1 / r->mean);
+           "\"p99_s\": %.9g, \"runs_per_s\": %.9g, \"profiled_runs\": %" PRIu64 ", \"kernels\": [",
+           r->runs, r->min, r->median, r->mean, r->p99, 1 / r->mean, r->profiled_runs);
     for (size_t i = 0; i < r->kernel_count; i++) {
         const KernelTime *k = &r->kernels[i];
         printf("%s\n  {\"name\": ", i ? "," : "");
         json_print_string(k->name);
-        printf(", \"s_per_run\": %.9g, \"calls\": %.9g, \"threads\": %" PRIu32 "}", k->seconds,
-               k->calls, k->threads);
+        printf(", \"median_s\": %.9g, \"min_s\": %.9g, \"calls\": %.9g, \"threads\": %" PRIu32 "}",
+               k->median, k->min, (double)k->calls / (double)r->profiled_runs, k->threads);
     }
     printf("\n]}\n");
 }

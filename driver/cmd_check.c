@@ -53,6 +53,8 @@ static void print_row(const tcc_check_result *r) {
         printf("  %" PRIu64 " differ, the first at element %" PRIu64
                ": got %.9g, expected %.9g +- %.3g\n",
                r->mismatches, r->first_index, r->got, r->expected, r->tolerance);
+    else if (!r->agrees)
+        printf("  too few elements could be compared: at most 1 %% may be left out\n");
 }
 
 static void add_row(void *user, const tcc_check_result *r) {
@@ -107,9 +109,9 @@ static Exit check(const Options *options, ModelSource *s) {
 
 Exit cmd_check(const Options *options) {
     ModelSource s;
-    if (options->model && strcmp(options->model, "-") != 0 && is_artefact(options->model)) {
+    if (is_artefact_given(options)) {
         report_error("%s is compiled already: check takes the model file that it came from",
-                     options->model);
+                     options->operand);
         return EXIT_usage;
     }
     Exit result = model_source_open(&s, options, 1);

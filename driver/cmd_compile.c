@@ -1,5 +1,6 @@
 /* tcc MODEL: writes a model.so, an object, or a level as text. */
 #include "driver/compile.h"
+#include "driver/option_values.h"
 #include "driver/report.h"
 
 #include <stdio.h>
@@ -25,20 +26,10 @@ static bool wants_object(const Options *options) {
     return options_has(options, OPTION_object) || (kind && strcmp(kind, "obj") == 0);
 }
 
-static bool is_kind(const char *word) {
-    static const char *const kinds[] = {"ir",  "program", "tile", "tile-free", "llvm",
-                                        "ptx", "asm",     "dot",  "header",    "obj"};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(word, kinds[i]) == 0) return true;
-    return false;
-}
-
 static Exit check_kinds(const Options *options) {
     const char *kind = options_last(options, OPTION_emit);
-    if (kind && !is_kind(kind)) {
-        report_error("--emit takes ir, program, tile, tile-free, llvm, ptx, asm, obj, dot or "
-                     "header, not '%s'",
-                     kind);
+    if (kind && !option_takes("emit", kind, strlen(kind))) {
+        report_option_value("emit", kind, strlen(kind));
         return EXIT_usage;
     }
     int kinds = options_has(options, OPTION_emit) + options_has(options, OPTION_assembly) +
@@ -95,7 +86,7 @@ static Exit compile_to_output(const Options *options) {
     const char *path = options_last(options, OPTION_output);
     char *name = NULL;
     if (!path && !text_kind(options)) {
-        path = name = default_output(options->model, wants_object(options) ? ".o" : ".so");
+        path = name = default_output(options->operand, wants_object(options) ? ".o" : ".so");
         if (!path) return EXIT_usage;
     }
     Compilation c;

@@ -1,6 +1,7 @@
 /* tcc explain: the decisions of the passes. */
 #include "driver/compile.h"
 #include "driver/model_source.h"
+#include "driver/option_values.h"
 #include "driver/report.h"
 
 #include <string.h>
@@ -17,14 +18,10 @@ static Exit explain(Compilation *c, const Options *options) {
 
 /* Every word of the list is one that can be shown. */
 static Exit check_show(const char *show) {
-    static const char *const words[] = {"fusion", "plan", "memory", "schedule"};
     while (show && *show) {
-        size_t size = strcspn(show, ","), found = 0;
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            found += strlen(words[i]) == size && memcmp(words[i], show, size) == 0;
-        if (!found) {
-            report_error("--show takes fusion, plan, memory and schedule, not '%.*s'", (int)size,
-                         show);
+        size_t size = strcspn(show, ",");
+        if (!option_takes("show", show, size)) {
+            report_option_value("show", show, size);
             return EXIT_usage;
         }
         show += size + (show[size] == ',');
@@ -36,9 +33,9 @@ Exit cmd_explain(const Options *options) {
     Compilation c;
     Exit result = check_show(options_last(options, OPTION_show));
     if (result != EXIT_fine) return result;
-    if (options->model && strcmp(options->model, "-") != 0 && is_artefact(options->model)) {
+    if (is_artefact_given(options)) {
         report_error("%s is compiled already: explain takes the model file that it came from",
-                     options->model);
+                     options->operand);
         return EXIT_usage;
     }
     result = compilation_open(&c, options);

@@ -5,12 +5,11 @@
 #include "driver/report.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static Exit print_metadata(const Options *options, const char *text, size_t size) {
     JsonValue *root = json_read(text, size);
     if (!root || root->kind != JSON_object) {
-        report_error("the metadata of %s are damaged", options->model);
+        report_error("the metadata of %s are damaged", options->operand);
         json_free(root);
         return EXIT_wrong;
     }
@@ -28,9 +27,12 @@ static Exit info_of_artefact(const Options *options) {
     Compilation c;
     const char *text;
     size_t size;
-    Exit result = compilation_open(&c, options);
+    Exit result = refuse_compiling(options);
+    if (result != EXIT_fine) return result;
+    result = compilation_open(&c, options);
     if (result == EXIT_fine) {
-        tcc_status status = tcc_artefact_read(c.compiler, options->model, "metadata", &text, &size);
+        tcc_status status =
+            tcc_artefact_read(c.compiler, options->operand, "metadata", &text, &size);
         result = compilation_result(&c, status);
     }
     if (result == EXIT_fine) result = print_metadata(options, text, size);
@@ -52,6 +54,5 @@ static Exit info_of_model(const Options *options) {
 
 Exit cmd_info(const Options *options) {
     if (!compilation_model(options)) return EXIT_usage;
-    bool artefact = strcmp(options->model, "-") != 0 && is_artefact(options->model);
-    return artefact ? info_of_artefact(options) : info_of_model(options);
+    return is_artefact_given(options) ? info_of_artefact(options) : info_of_model(options);
 }

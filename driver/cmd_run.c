@@ -1,4 +1,4 @@
-/* tcc run: one run on arrays; its outputs printed, and written where -o says. */
+/* tcc run: one run on arrays; its outputs are written where -o says, the others printed. */
 #include "driver/arrays.h"
 #include "driver/json.h"
 #include "driver/report.h"
@@ -8,66 +8,55 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Elements that are printed of an output; -o is for more. */
-enum { SHOWN = 64, SHOWN_JSON = 4096 };
-
 /* ---- printing -------------------------------------------------------------------------------- */
-
-/* How many axes begin, or after it end, with element `index` of the tensor, the last one first. */
-static uint32_t axes_at(const tcc_tensor *tensor, int64_t index) {
-    uint32_t axes = 0;
-    int64_t block = 1;
-    while (axes < tensor->rank) {
-        block *= tensor->dims[tensor->rank - 1 - axes];
-        if (block == 0 || index % block != 0) break;
-        axes++;
-    }
-    return axes;
-}
-
-static void print_repeated(char c, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) putchar(c);
-}
-
-/* Nested brackets, a row a line; `shown` elements of it. */
-static void print_values(const tcc_tensor *tensor, int64_t shown) {
-    char text[VALUE_SIZE];
-    for (int64_t i = 0; i < shown; i++) {
-        uint32_t opens = axes_at(tensor, i), closes = axes_at(tensor, i + 1);
-        if (opens > 0 || i == 0) printf("%s  %*s", i ? "\n" : "", (int)(tensor->rank - opens), "");
-        print_repeated('[', opens);
-        value_text(text, tensor, i);
-        printf("%s", text);
-        print_repeated(']', closes);
-        if (closes < tensor->rank) printf(closes ? "," : ", ");
-    }
-    putchar('\n');
-}
 
 static void print_output(const tcc_port *port, const tcc_tensor *tensor) {
     char shape[200];
-    int64_t count = tensor_elements(tensor), shown = count < SHOWN ? count : SHOWN;
     shape_text(shape, sizeof shape, tensor->rank, tensor->dims);
     printf("%s: %s%s\n", port->name, dtype_text(tensor->dtype), shape);
-    if (shown > 0) print_values(tensor, shown);
-    if (shown < count) printf("  ... (%" PRId64 " more)\n", count - shown);
+    tensor_print(tensor);
 }
 
-static void print_output_json(const tcc_port *port, const tcc_tensor *tensor) {
+static void print_values_json(const tcc_tensor *tensor) {
     char text[VALUE_SIZE];
-    int64_t count = tensor_elements(tensor), shown = count < SHOWN_JSON ? count : SHOWN_JSON;
+    int64_t count = tensor_elements(tensor);
+    for (int64_t i = 0; i < count; i++) {
+        value_text(text, tensor, i);
+        const char *quote = value_is_json(text) ? "" : "\"";
+        printf("%s%s%s%s", i ? ", " : "", quote, text, quote);
+    }
+}
+
+/* All values, or the file that has them. */
+static void print_output_json(const tcc_port *port, const tcc_tensor *tensor, const char *file) {
     printf("{\"name\": ");
     json_print_string(port->name);
     printf(", \"dtype\": \"%s\", \"shape\": [", dtype_text(tensor->dtype));
     for (uint32_t a = 0; a < tensor->rank; a++)
         printf("%s%" PRId64, a ? ", " : "", tensor->dims[a]);
-    printf("], \"elements\": %" PRId64 ", \"values\": [", count);
-    for (int64_t i = 0; i < shown; i++) {
-        value_text(text, tensor, i);
-        const char *quote = value_is_json(text) ? "" : "\"";
-        printf("%s%s%s%s", i ? ", " : "", quote, text, quote);
+    printf("], \"elements\": %" PRId64 ", ", tensor_elements(tensor));
+    if (file) {
+        printf("\"file\": ");
+        json_print_string(file);
+        putchar('}');
+        return;
     }
+    printf("\"values\": [");
+    print_values_json(tensor);
     printf("]}");
+}
+
+/* The file that -o names for an output; NULL when it is printed. */
+static const char *file_of(const Options *options, const char *output) {
+    size_t size = strlen(output);
+    const char *file = NULL;
+    for (size_t i = 0; i < options->count; i++) {
+        const OptionUse *use = &options->uses[i];
+        if (use->id == OPTION_output && strncmp(use->value, output, size) == 0 &&
+            use->value[size] == '=')
+            file = use->value + size + 1;
+    }
+    return file;
 }
 
 static Exit print_outputs(const Options *options, const ModelSource *s, const Arrays *outputs) {
@@ -77,10 +66,11 @@ static Exit print_outputs(const Options *options, const ModelSource *s, const Ar
         tcc_port port = {.size = sizeof port};
         tcc_status status = s->api->output_port(s->model, i, &port);
         if (status != TCC_OK) return report_exit(status);
+        const char *file = file_of(options, port.name);
         if (json) {
             if (i) printf(", ");
-            print_output_json(&port, &outputs->tensors[i]);
-        } else {
+            print_output_json(&port, &outputs->tensors[i], file);
+        } else if (!file) {
             print_output(&port, &outputs->tensors[i]);
         }
     }

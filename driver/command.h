@@ -29,7 +29,8 @@ typedef enum CommandBit {
 #define COMMAND(name, operand, meaning) CMD_##name = 1 << COMMAND_##name,
 #include "driver/commands.def"
 #undef COMMAND
-    CMD_all = (1 << COMMAND_count) - 1
+    CMD_all = (1 << COMMAND_count) - 1,
+    CMD_model = CMD_all & ~(CMD_help | CMD_completion | CMD_man) /* those that read a model */
 } CommandBit;
 
 typedef struct CommandInfo {
@@ -38,5 +39,8 @@ typedef struct CommandInfo {
 } CommandInfo;
 
 const CommandInfo *command_info(CommandId id);
+
+/* The command of that name, which is not `compile`; COMMAND_count when there is none. */
+CommandId command_find(const char *word);
 
 #endif

@@ -121,8 +121,8 @@ static Exit compile_stdin(Compilation *c) {
 }
 
 const char *compilation_model(const Options *options) {
-    if (!options->model) report_error("no model was given; tcc --help tells more");
-    return options->model;
+    if (!options->operand) report_error("no model was given; tcc --help tells more");
+    return options->operand;
 }
 
 Exit compilation_run(Compilation *compilation, const Options *options) {

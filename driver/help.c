@@ -31,12 +31,15 @@ static void print_meaning(const char *meaning, int column) {
     print_wrapped(meaning, MEANING_COLUMN);
 }
 
-static void print_option(const char *name, const char *argument, const char *meaning) {
-    const char *between = !*argument                                         ? ""
-                          : name[1] != '\0'                                  ? "="
-                          : strcmp(name, "O") == 0 || strcmp(name, "d") == 0 ? ""
-                                                                             : " ";
-    print_meaning(meaning, printf("  %s%s%s%s", option_dashes(name), name, between, argument));
+static void print_option(void *user, const OptionText *option) {
+    (void)user;
+    const char *name = option->name, *argument = option->argument;
+    const char *between = !*argument               ? ""
+                          : option_is_word(name)   ? "="
+                          : option_is_joined(name) ? ""
+                                                   : " ";
+    int column = printf("  %s%s%s%s", option_dashes(name), name, between, argument);
+    print_meaning(option->meaning, column);
 }
 
 static void print_commands(void) {
@@ -47,34 +50,22 @@ static void print_commands(void) {
     }
     printf("\n`tcc COMMAND --help` prints the options of a command. A MODEL is a .g or .tir file, "
            "- for\n"
-           "the text of a .g file on stdin, or for run, bench and info a compiled model.so.\n");
-}
-
-/* Whether the command has an option of its own of that name, which then hides the compiler's. */
-static bool is_own(CommandId command, const char *name) {
-    for (int i = 0; i < OPTION_compiler; i++) {
-        const OptionInfo *option = option_info((OptionId)i);
-        if (option->commands >> command & 1 && strcmp(option->name, name) == 0) return true;
-    }
-    return false;
+           "the text of a .g file on stdin, or for run, bench, explain and info a compiled "
+           "model.so.\n");
 }
 
 void help_print(CommandId command) {
     const CommandInfo *info = command_info(command);
-    printf("usage: tcc %s%s[OPTION...] %s\n%s\n", command == COMMAND_compile ? "" : info->name,
-           command == COMMAND_compile ? "" : " ", info->operand, info->meaning);
+    printf("usage: tcc%s%s [OPTION...]%s%s\n%s\n", command == COMMAND_compile ? "" : " ",
+           command == COMMAND_compile ? "" : info->name, *info->operand ? " " : "", info->operand,
+           info->meaning);
     if (command == COMMAND_compile) print_commands();
     printf("\noptions:\n");
-    for (int i = 0; i < OPTION_compiler; i++) {
-        const OptionInfo *option = option_info((OptionId)i);
-        if (option->commands >> command & 1)
-            print_option(option->name, option->argument, option->meaning);
+    options_each_own(command, print_option, NULL);
+    if (CMD_model >> command & 1) {
+        printf("\noptions of the compiler, where MODEL is not compiled already:\n");
+        options_each_compiler(command, print_option, NULL);
     }
-    printf("\noptions of the compiler, where MODEL is not compiled already:\n");
-    const tcc_option *option;
-    for (uint32_t i = 0; (option = tcc_option_at(i)) != NULL; i++)
-        if (!is_own(command, option->name))
-            print_option(option->name, option->argument, option->meaning);
     printf("\nThe exit status is 0 when all is fine, 1 when the input is wrong or a check failed, "
            "2 when the\n"
            "command line is wrong, 3 when the environment did not allow it.\n");

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static const CommandInfo commands[COMMAND_count] = {
@@ -15,6 +16,12 @@ static const CommandInfo commands[COMMAND_count] = {
 };
 
 const CommandInfo *command_info(CommandId id) { return &commands[id]; }
+
+CommandId command_find(const char *word) {
+    int i = COMMAND_compile + 1;
+    while (i < COMMAND_count && strcmp(word, commands[i].name) != 0) i++;
+    return (CommandId)i;
+}
 
 /* A file of ours must not become 0, 1 or 2 because the caller closed one of those. What is opened
  * instead fails when it is used as if it were there. */
@@ -32,11 +39,11 @@ static void ignore_write_signals(void) {
 
 static Exit dispatch(const Options *options) {
     bool version = options_has(options, OPTION_version);
-    if (options_has(options, OPTION_help)) {
+    if (options_has(options, OPTION_help) || options_has(options, OPTION_help_short)) {
         help_print(options->command);
         return EXIT_fine;
     }
-    if (version || (options_has(options, OPTION_verbose) && !options->model)) {
+    if (version || (options_has(options, OPTION_verbose) && !options->operand)) {
         printf("tcc %s\n", tcc_version());
         return EXIT_fine;
     }

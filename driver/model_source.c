@@ -20,6 +20,21 @@ bool is_artefact(const char *path) {
     return elf;
 }
 
+bool is_artefact_given(const Options *options) {
+    const char *path = options->operand;
+    return path && strcmp(path, "-") != 0 && is_artefact(path);
+}
+
+Exit refuse_compiling(const Options *options) {
+    const OptionUse *use = options_for_compiler(options);
+    if (!use) return EXIT_fine;
+    bool size = use->id == OPTION_size; /* which may also be one that a run takes */
+    report_error("%s is compiled already: %s%s%s%s is for the model file that it came from",
+                 options->operand, option_dashes(use->name), use->name, size ? " " : "",
+                 size ? use->value : "");
+    return EXIT_usage;
+}
+
 /* ---- model.so -------------------------------------------------------------------------------- */
 
 /* A name without a slash would be looked for in the system's folders. The path in full, which the
@@ -56,10 +71,10 @@ static Exit load_artefact(ModelSource *s, const char *path) {
 
 static Exit open_artefact(ModelSource *s, const Options *options, const tcc_open_options *open) {
     char message[512] = "";
-    Exit result = load_artefact(s, options->model);
+    Exit result = load_artefact(s, options->operand);
     if (result != EXIT_fine) return result;
     tcc_status status = s->api->open(open, &s->model, message, sizeof message);
-    if (status != TCC_OK) report_error("%s: %s", options->model, message);
+    if (status != TCC_OK) report_error("%s: %s", options->operand, message);
     return report_exit(status);
 }
 
@@ -81,9 +96,10 @@ Exit model_source_open(ModelSource *out_source, const Options *options, int32_t 
     tcc_open_options open = {.size = sizeof open, .threads = threads};
     Exit result = compilation_open(&out_source->compilation, options);
     if (result != EXIT_fine) return result;
-    const char *path = compilation_model(options);
-    if (!path) return EXIT_usage;
-    bool loaded = strcmp(path, "-") != 0 && is_artefact(path);
+    if (!compilation_model(options)) return EXIT_usage;
+    bool loaded = is_artefact_given(options);
+    if (loaded) result = refuse_compiling(options);
+    if (result != EXIT_fine) return result;
     result =
         loaded ? open_artefact(out_source, options, &open) : open_unit(out_source, options, &open);
     if (result != EXIT_fine) return result;

@@ -15,6 +15,10 @@ typedef struct ModelSource {
 
 /* Whether the file is a compiled model: by its name, or by the bytes it begins with. */
 bool is_artefact(const char *path);
+/* Whether the model of the command line is one. */
+bool is_artefact_given(const Options *options);
+/* EXIT_usage after a message when an option was given that a compiled model is too late for. */
+Exit refuse_compiling(const Options *options);
 
 /* Compiles or loads the model of the command line, to run on `threads` threads, and opens a
  * session. Closed in any case. */

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const OptionInfo infos[] = {
 #define OPTION(id, commands, name, argument, meaning) {name, argument, meaning, commands},
@@ -21,6 +22,43 @@ const OptionInfo *option_info(OptionId id) { return &infos[id]; }
 
 const char *option_dashes(const char *name) {
     return name[1] == '\0' || name[0] == 'f' ? "-" : "--";
+}
+
+bool option_is_word(const char *name) { return name[1] != '\0'; }
+
+bool option_is_joined(const char *name) { return strcmp(name, "O") == 0 || strcmp(name, "d") == 0; }
+
+/* ---- visiting -------------------------------------------------------------------------------- */
+
+void options_each_own(CommandId command, void (*visit)(void *user, const OptionText *option),
+                      void *user) {
+    for (int i = 0; i < OWN_COUNT; i++) {
+        const OptionInfo *info = &infos[i];
+        if (info->commands >> command & 1)
+            visit(user, &(OptionText){info->name, info->argument, info->meaning});
+    }
+}
+
+/* Whether the command has an option of its own of that name, which then hides the compiler's. */
+static bool is_own(CommandId command, const char *name) {
+    for (int i = 0; i < OWN_COUNT; i++)
+        if (infos[i].commands >> command & 1 && strcmp(infos[i].name, name) == 0) return true;
+    return false;
+}
+
+void options_each_compiler(CommandId command, void (*visit)(void *user, const OptionText *option),
+                           void *user) {
+    const tcc_option *option;
+    if ((CMD_model >> command & 1) == 0) return;
+    for (uint32_t i = 0; (option = tcc_option_at(i)) != NULL; i++)
+        if (!is_own(command, option->name))
+            visit(user, &(OptionText){option->name, option->argument, option->meaning});
+}
+
+void options_each(CommandId command, void (*visit)(void *user, const OptionText *option),
+                  void *user) {
+    options_each_own(command, visit, user);
+    options_each_compiler(command, visit, user);
 }
 
 /* ---- finding the option that a word means ---------------------------------------------------- */
@@ -111,6 +149,20 @@ static const char *closest(CommandId command, const char *word, size_t size) {
     }
 }
 
+bool options_suggest_command(const char *word) {
+    const char *best = NULL;
+    size_t least = strlen(word) < 3 ? 2 : 3; /* one or two typing errors */
+    for (int i = COMMAND_compile + 1; i < COMMAND_count; i++) {
+        const char *name = command_info((CommandId)i)->name;
+        size_t d = distance(name, word, strlen(word));
+        if (d >= least) continue;
+        best = name;
+        least = d;
+    }
+    if (best) report_note("did you mean tcc %s?", best);
+    return best != NULL;
+}
+
 /* Whether another command takes an option of its own by this name. */
 static bool is_taken_by(CommandId other, const char *argument) {
     Match match;
@@ -136,12 +188,6 @@ static Exit refuse(CommandId command, const char *argument) {
 
 /* ---- reading the line ------------------------------------------------------------------------ */
 
-/* -O and -d are never followed by their value: `tcc -O model.g` means the level that -O alone is.
- */
-static bool may_be_separate(const char *name) {
-    return strcmp(name, "O") != 0 && strcmp(name, "d") != 0;
-}
-
 /* Takes the option at argv[*at], and its value where that is the next word. */
 static Exit take_option(Options *options, int argc, char **argv, int *at) {
     Match match;
@@ -153,7 +199,7 @@ static Exit take_option(Options *options, int argc, char **argv, int *at) {
         report_error("%s%s takes no value", dashes, match.name);
         return EXIT_usage;
     }
-    if (takes && !match.joined && may_be_separate(match.name)) {
+    if (takes && !match.joined && !option_is_joined(match.name)) {
         if (*at + 1 < argc) match.joined = argv[++*at];
     }
     if (takes && !match.joined) {
@@ -165,35 +211,46 @@ static Exit take_option(Options *options, int argc, char **argv, int *at) {
 }
 
 static Exit take_operand(Options *options, const char *operand) {
-    if (options->model) {
-        report_error("one model at a time: %s and %s were given", options->model, operand);
-        bool file = strchr(options->model, '.') != NULL;
-        for (int i = COMMAND_compile + 1; !file && i < COMMAND_count; i++) {
-            const char *name = command_info((CommandId)i)->name;
-            if (distance(name, options->model, strlen(options->model)) <= 2)
-                report_note("did you mean tcc %s?", name);
-        }
+    const char *first = options->operand;
+    if (command_info(options->command)->operand[0] == '\0') {
+        report_error("tcc %s takes nothing, not '%s'", command_info(options->command)->name,
+                     operand);
         return EXIT_usage;
     }
-    options->model = operand;
+    if (first) {
+        report_error("one %s at a time: %s and %s were given",
+                     CMD_model >> options->command & 1 ? "model" : "word", first, operand);
+        if (options->command == COMMAND_compile && !strchr(first, '.'))
+            options_suggest_command(first);
+        return EXIT_usage;
+    }
+    options->operand = operand;
     return EXIT_fine;
 }
 
-static bool find_command(const char *word, CommandId *out_command) {
-    for (int i = COMMAND_compile + 1; i < COMMAND_count; i++) {
-        if (strcmp(word, command_info((CommandId)i)->name) != 0) continue;
-        *out_command = (CommandId)i;
-        return true;
-    }
-    return false;
+/* Every model's file name has a suffix, so a word alone was meant as a command, unless it is there.
+ */
+static Exit check_operand(const Options *options) {
+    const char *word = options->operand;
+    if (options->command != COMMAND_compile || !word || word[0] == '\0' || strpbrk(word, "./-"))
+        return EXIT_fine;
+    if (access(word, F_OK) == 0) return EXIT_fine;
+    report_error("there is no command and no file '%s'", word);
+    if (!options_suggest_command(word))
+        report_note("tcc --help lists the commands; the name of a model file ends in .g or .tir");
+    return EXIT_usage;
 }
 
 Exit options_parse(Options *out_options, int argc, char **argv) {
     *out_options = (Options){.command = COMMAND_compile};
     out_options->uses = calloc((size_t)argc + 1, sizeof *out_options->uses);
     if (!out_options->uses) return report_memory();
-    int at = argc > 1 && find_command(argv[1], &out_options->command) ? 2 : 1;
+    int at = 1;
     Exit result = EXIT_fine;
+    if (argc > 1 && command_find(argv[1]) != COMMAND_count) {
+        out_options->command = command_find(argv[1]);
+        at = 2;
+    }
     for (bool only_operands = false; at < argc && result == EXIT_fine; at++) {
         const char *word = argv[at];
         if (only_operands || word[0] != '-' || word[1] == '\0') {
@@ -204,7 +261,7 @@ Exit options_parse(Options *out_options, int argc, char **argv) {
             result = take_option(out_options, argc, argv, &at);
         }
     }
-    return result;
+    return result == EXIT_fine ? check_operand(out_options) : result;
 }
 
 void options_free(Options *options) { free(options->uses); }
@@ -215,6 +272,17 @@ const char *options_last(const Options *options, OptionId id) {
     for (size_t i = options->count; i-- > 0;) {
         const OptionUse *use = &options->uses[i];
         if (use->id == id) return use->value ? use->value : "";
+    }
+    return NULL;
+}
+
+const OptionUse *options_for_compiler(const Options *options) {
+    for (size_t i = 0; i < options->count; i++) {
+        const OptionUse *use = &options->uses[i];
+        if (use->id == OPTION_compiler || use->id == OPTION_times ||
+            use->id == OPTION_time_passes ||
+            (use->id == OPTION_size && strstr(use->value, "..") != NULL))
+            return use;
     }
     return NULL;
 }

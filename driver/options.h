@@ -32,8 +32,8 @@ typedef struct OptionUse {
 
 struct Options {
     CommandId command;
-    const char *model; /* the operand; NULL when there is none */
-    OptionUse *uses;   /* in order */
+    const char *operand; /* the model, for most commands; NULL when there is none */
+    OptionUse *uses;     /* in order */
     size_t count;
 };
 
@@ -41,6 +41,11 @@ struct Options {
  * `out_options` is released by options_free. */
 Exit options_parse(Options *out_options, int argc, char **argv);
 void options_free(Options *options);
+
+/* Says on stderr which command a word may have meant, when one is like it. */
+bool options_suggest_command(const char *word);
+/* Whether a value was given for an option of the compiler; the first one, NULL when none was. */
+const OptionUse *options_for_compiler(const Options *options);
 
 /* The value that was given last; NULL when the option was not given, "" for one without value. */
 const char *options_last(const Options *options, OptionId id);
@@ -53,6 +58,26 @@ Exit options_seconds(const Options *options, OptionId id, double otherwise, doub
 
 /* The whole text as a decimal number; false when it is none or does not fit. */
 bool parse_int(const char *text, int64_t *out_value);
+
+/* An option of either table. */
+typedef struct OptionText {
+    const char *name, *argument, *meaning;
+} OptionText;
+
+/* Calls `visit` for each option of a command: first the command's own, then the compiler's, where
+ * the command reads a model and has none of that name itself. */
+void options_each(CommandId command, void (*visit)(void *user, const OptionText *option),
+                  void *user);
+void options_each_own(CommandId command, void (*visit)(void *user, const OptionText *option),
+                      void *user);
+void options_each_compiler(CommandId command, void (*visit)(void *user, const OptionText *option),
+                           void *user);
+
+/* Whether a name is a word, whose value stands behind "=", not one letter. */
+bool option_is_word(const char *name);
+/* Whether an option of one letter takes its value joined only: `tcc -O model.g` means the level
+ * that -O alone is. */
+bool option_is_joined(const char *name);
 
 /* How an option is written: "-" or "--" for its name. */
 const char *option_dashes(const char *name);

@@ -24,6 +24,9 @@ bool value_is_json(const char *text);
 /* Fills a dense tensor with ones. */
 void tensor_fill_ones(const tcc_tensor *tensor);
 
+/* Prints a dense tensor to stdout. */
+void tensor_print(const tcc_tensor *tensor);
+
 /* "[8, 10]" into `out`, cut off where it is longer. */
 void shape_text(char *out, size_t size, uint32_t rank, const int64_t *dims);
 

@@ -68,8 +68,11 @@ void passes_print_list(Buf *buf) {
               "what it does");
     for (PassId id = 0; id < PASS_count; id++) {
         const PassInfo *info = &passes[id];
-        buf_print(buf, "%-10s -d%c  -O%d-%d  %-18.*s %-18.*s %s\n", info->name, info->letter,
-                  info->from, info->to, STR_ARG(facts_text(buf->arena, info->needs)),
+        const char *levels = info->from == info->to
+                                 ? str_format(buf->arena, "-O%d", info->from).data
+                                 : str_format(buf->arena, "-O%d-%d", info->from, info->to).data;
+        buf_print(buf, "%-10s -d%c  %-6s %-18.*s %-18.*s %s\n", info->name, info->letter, levels,
+                  STR_ARG(facts_text(buf->arena, info->needs)),
                   STR_ARG(facts_text(buf->arena, info->gives)), info->meaning);
     }
 }

@@ -115,6 +115,8 @@ static bool write_dump(const Run *run, Str name, Str text) {
                           run->number, STR_ARG(name));
     AtomicFile file;
     Loc nowhere = {0};
+    if (folder_make(ctx->scratch, ctx->diags, nowhere, ctx->options.dump_dir) != STATUS_ok)
+        return false;
     if (atomic_file_begin(&file, ctx->scratch, ctx->diags, nowhere, path, 0666) != STATUS_ok) {
         return false;
     }

@@ -1,4 +1,4 @@
-/* Loads hello.so and runs it on four rows: ./hello ./hello.so */
+/* Loads hello.so and runs it on four rows: hello ./hello.so */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -73,6 +73,11 @@ Dumps and times go to stderr.
   06-schedule.tir
   double.o
   other.so
+  $ tcc double.g --dump-after=fold --dump-dir=new/folder -o a.so; ls new/folder
+  02-fold.tir
+  $ tcc double.g --dump-after=fold --dump-dir=double.g/folder -o a.so
+  ! tcc: error: could not write double.g/folder: Not a directory [cannot-write]
+  [1]
   $ tcc double.g --time-passes -o a.so 2>&1 | head -1
   pass              ms    nodes    after      bytes  rewrites
   $ tcc double.g -v -o a.so

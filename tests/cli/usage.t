@@ -52,6 +52,14 @@ A wrong command line is status 2, with a hint where there is one.
   ! tcc: error: one model at a time: rnu and a.so were given
   ! tcc: note: did you mean tcc run?
   [2]
+  $ tcc rnu
+  ! tcc: error: there is no command and no file 'rnu'
+  ! tcc: note: did you mean tcc run?
+  [2]
+  $ tcc something
+  ! tcc: error: there is no command and no file 'something'
+  ! tcc: note: tcc --help lists the commands; the name of a model file ends in .g or .tir
+  [2]
   $ tcc a.g -o
   ! tcc: error: -o needs a value: FILE
   [2]
@@ -59,7 +67,16 @@ A wrong command line is status 2, with a hint where there is one.
   ! tcc: error: -O needs a value: 0-3
   [2]
   $ tcc -O7 a.g
-  ! tcc: error: -O: "7" is not a number that it takes
+  ! tcc: error: -O: "7" is not a whole number from 0 to 3
+  [2]
+  $ tcc -O4 a.g
+  ! tcc: error: -O: "4" is not a whole number from 0 to 3
+  [2]
+  $ tcc --threads=x a.g
+  ! tcc: error: --threads: "x" is not a whole number from 0 to 1024
+  [2]
+  $ tcc --pass-limit=-2 a.g
+  ! tcc: error: --pass-limit: "-2" is not a whole number of at least 0
   [2]
   $ tcc -D N a.g
   ! tcc: error: -D: "N" is not NAME=N or NAME=LO..HI:TUNE
@@ -68,7 +85,7 @@ A wrong command line is status 2, with a hint where there is one.
   ! tcc: error: only one of -c, -S and --emit says what to write
   [2]
   $ tcc --emit=picture a.g
-  ! tcc: error: --emit takes ir, program, tile, tile-free, llvm, ptx, asm, obj, dot or header, not 'picture'
+  ! tcc: error: --emit takes ir, program, tile, tile-free, llvm, ptx, asm, obj, dot and header, not 'picture'
   [2]
   $ tcc - </dev/null
   ! tcc: error: the output needs a name: give -o FILE
@@ -95,7 +112,7 @@ A wrong command line is status 2, with a hint where there is one.
   ! tcc: error: a.so is compiled already: explain takes the model file that it came from
   [2]
   $ tcc a.g --target=pdp11
-  ! tcc: error: --target: there is no target "pdp11"
+  ! tcc: error: --target: there is no target "pdp11"; --list-targets prints them all
   [2]
   $ double >a.g; tcc a.g --passes=fuse,nonsense -o a.so
   ! tcc: error: no pass "nonsense" [pipeline]
@@ -120,6 +137,30 @@ A wrong command line is status 2, with a hint where there is one.
   [1]
   $ tcc a.g --target=sm_80 -o a.so
   ! tcc: error: a model.so holds code for CPUs; --emit=ptx writes that for sm_80
+  [2]
+
+What is compiled already takes no options of the compiler.
+
+  $ tcc a.g -o a.so; for option in -O1 --target=sm_80 --params=random -ftime-report '-D N=1..2'; do tcc run a.so -i x=ones $option; tcc info a.so $option; done
+  ! tcc: error: a.so is compiled already: -O is for the model file that it came from
+  ! tcc: error: a.so is compiled already: -O is for the model file that it came from
+  ! tcc: error: a.so is compiled already: --target is for the model file that it came from
+  ! tcc: error: a.so is compiled already: --target is for the model file that it came from
+  ! tcc: error: a.so is compiled already: --params is for the model file that it came from
+  ! tcc: error: a.so is compiled already: --params is for the model file that it came from
+  ! tcc: error: a.so is compiled already: -ftime-report is for the model file that it came from
+  ! tcc: error: a.so is compiled already: -ftime-report is for the model file that it came from
+  ! tcc: error: a.so is compiled already: -D N=1..2 is for the model file that it came from
+  ! tcc: error: a.so is compiled already: -D is for the model file that it came from
+  [2]
+  $ tcc bench a.so --schedule=a:unroll=1
+  ! tcc: error: a.so is compiled already: --schedule is for the model file that it came from
+  [2]
+  $ tcc explain a.so --passes=fuse
+  ! tcc: error: a.so is compiled already: explain takes the model file that it came from
+  [2]
+  $ tcc check a.so -O0
+  ! tcc: error: a.so is compiled already: check takes the model file that it came from
   [2]
 
 A word after -- is a file's name.
