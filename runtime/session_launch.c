@@ -30,9 +30,10 @@ static void run_part(void *data, int32_t i) {
     work->kernel(&args, begin, begin + share + (i < more));
 }
 
-/* As many threads as the work is worth, never more than points. */
+/* As many threads as the work is worth, never more than points. The last point may hold next to
+ * nothing. */
 static int32_t choose_parts(const tcc_model *model, int64_t points, double ns_per_point) {
-    double ns = (double)points * ns_per_point;
+    double ns = (double)(points - 1) * ns_per_point;
     if (ns < MIN_PARALLEL_NS || points < 2 || model->threads < 2) return 1;
     double worth = ns / (MIN_PARALLEL_NS / 2);
     int32_t parts = worth < model->threads ? (int32_t)worth : model->threads;

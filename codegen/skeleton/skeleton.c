@@ -108,13 +108,11 @@ static double argument_bytes(const TileProgram *program) {
 /* Work that is worth a second thread is more data than the second cache holds, so nothing comes
  * faster than from there but what is read again. No core is a quarter faster than its target's. */
 double skeleton_least_ns(const TileProgram *program, const Target *target) {
-    enum { SLOW_FLOPS = 16 };
     TileCounts counts = count_at_tune(program);
     double bytes = counts.loaded_bytes + counts.stored_bytes, once = argument_bytes(program);
-    double flops = counts.operations + (SLOW_FLOPS - 1) * counts.slow_operations;
     double ns = bytes / (2 * target->l2_gbytes), points = 1;
     ns = fmax(ns, fmin(bytes, once) / target->l2_gbytes);
-    ns = fmax(ns, flops / (1.25 * target->core_gflops));
+    ns = fmax(ns, counts.simple_flops / (1.25 * target->core_gflops));
     for (uint32_t i = 0; i < program->work_rank; i++)
         points *= (double)dim_tune_value(program->work_extents[i]);
     return ns / fmax(points, 1);

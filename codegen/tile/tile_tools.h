@@ -40,8 +40,9 @@ bool tile_interpret(const TileProgram *program, void *const *buffers, const int6
 typedef struct TileCounts {
     double loaded_bytes, stored_bytes; /* global and constant space */
     double scratch_bytes;
-    double operations;      /* arithmetic elements; a dot's multiply-add counts 2 */
-    double slow_operations; /* those of them that are a division, a root or a polynomial */
+    double operations; /* arithmetic elements; a dot's multiply-add counts 2 */
+    double
+        simple_flops; /* the same, with a function counted as the simple ones it takes, at least */
 } TileCounts;
 TileCounts tile_count(const TileProgram *program, const int64_t *symbols);
 

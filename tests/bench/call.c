@@ -135,6 +135,7 @@ int main(int argc, char **argv) {
 #define WAKE(body) "dim N in 1..100000\nmodel m(x: f32[N, 64]) -> (y: f32[N, 64]) { y = " body " }"
     measure_wake("x + 1", WAKE("x + 1.0"), 100000);
     measure_wake("gelu", WAKE("gelu(x)"), 100000);
+    measure_wake("sin", WAKE("sin(x)"), 100000);
     measure_wake("softmax", WAKE("softmax(x, axis=-1)"), 100000);
     measure_wake("matmul, 64 x 64",
                  "dim N in 1..100000\nfn f(x) { param w: f32[64, 64]\n return x @ w }\n"
