@@ -61,13 +61,16 @@ static tcc_status new_body(void *data) {
 
 static tcc_status make(ArrayCall *call, tcc_array **out_array) {
     tcc_status status = compiler_enter(call->compiler, new_body, call);
-    *out_array = status == TCC_OK ? call->array : NULL;
+    if (status == TCC_OK) *out_array = call->array;
     if (status != TCC_OK && status != TCC_MEMORY) tcc_array_free(call->array);
     return status;
 }
 
 tcc_status tcc_array_read(tcc_compiler *compiler, const char *path, tcc_array **out_array) {
     ArrayCall call = {.compiler = compiler, .path = path, .read = true};
+    if (out_array == NULL) return compiler_refuse_null(compiler, "out_array");
+    *out_array = NULL;
+    if (path == NULL) return compiler_refuse_null(compiler, "path");
     return make(&call, out_array);
 }
 
@@ -75,7 +78,10 @@ tcc_status tcc_array_new(tcc_compiler *compiler, int32_t dtype, uint32_t rank, c
                          tcc_array **out_array) {
     ArrayCall call = {.compiler = compiler};
     int64_t count = 1, bytes;
+    if (out_array == NULL) return compiler_refuse_null(compiler, "out_array");
     *out_array = NULL;
+    if (compiler == NULL) return TCC_INVALID;
+    if (dims == NULL && rank > 0) return compiler_refuse_null(compiler, "dims");
     if (dtype < 0 || dtype >= DT_count || rank > TYPE_MAX_RANK)
         return compiler_fail(compiler, TCC_INVALID, "an array of a wrong dtype or rank");
     call.shape = (Tensor){.dtype = (DType)dtype, .rank = rank};
@@ -98,6 +104,7 @@ static uint64_t next(uint64_t *state) {
 }
 
 void tcc_array_fill_random(tcc_array *array, uint64_t seed) {
+    if (array == NULL) return;
     Tensor *t = &array->tensor;
     int64_t count = tensor_elements(t);
     for (int64_t i = 0; i < count; i++) {
@@ -124,7 +131,11 @@ static tcc_status write_body(void *data) {
 
 tcc_status tcc_array_write(tcc_compiler *compiler, const tcc_array *array, const char *path) {
     ArrayCall call = {.compiler = compiler, .path = path, .source = array};
+    if (array == NULL) return compiler_refuse_null(compiler, "array");
+    if (path == NULL) return compiler_refuse_null(compiler, "path");
     return compiler_enter(compiler, write_body, &call);
 }
 
-const tcc_tensor *tcc_array_tensor(const tcc_array *array) { return &array->view; }
+const tcc_tensor *tcc_array_tensor(const tcc_array *array) {
+    return array == NULL ? NULL : &array->view;
+}

@@ -2,6 +2,7 @@
  * then the whole model. */
 #include "compiler/session.h"
 #include "ir/eval.h"
+#include "runtime/copy.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -115,6 +116,9 @@ static tcc_status bind_dims(Checker *c) {
                              g->inputs.count);
     for (size_t i = 0; i < g->inputs.count; i++) {
         const Type *type = graph_type(g, g->inputs.data[i]);
+        if (c->inputs[i].size < sizeof *c->inputs || c->inputs[i].device != TCC_CPU)
+            return compiler_fail(c->unit->compiler, TCC_INVALID,
+                                 "input %zu: tcc_tensor.size or device is wrong", i);
         if (c->inputs[i].rank != type->rank || c->inputs[i].dtype != (int32_t)type->dtype)
             return compiler_fail(c->unit->compiler, TCC_INVALID,
                                  "input %zu has a wrong dtype or rank", i);
@@ -135,25 +139,40 @@ static tcc_status bind_dims(Checker *c) {
     return TCC_OK;
 }
 
+/* The caller's tensor as a dense one: its strides are taken as a run takes them. */
+static tcc_status take_input(Checker *c, uint32_t index, Tensor *out) {
+    const tcc_tensor *input = &c->inputs[index];
+    uint32_t bits = dtype_info(out->dtype)->bits;
+    for (uint32_t a = 0; a < input->rank; a++)
+        if (input->dims[a] != out->dims[a])
+            return compiler_fail(c->unit->compiler, TCC_INVALID,
+                                 "input %u: axis %u has %lld elements, expected %lld", index, a,
+                                 (long long)input->dims[a], (long long)out->dims[a]);
+    if (tensor_elements(out) == 0) return TCC_OK;
+    if (input->data == NULL)
+        return compiler_fail(c->unit->compiler, TCC_INVALID, "input %u has no data", index);
+    if (bits < 8 && !tensor_is_dense(input))
+        return compiler_fail(c->unit->compiler, TCC_INVALID,
+                             "input %u has 4-bit elements and must be dense", index);
+    if (bits < 8)
+        memcpy(out->data, tensor_begin(input), tensor_bytes(out));
+    else
+        tensor_gather(input, bits / 8, out->data);
+    return TCC_OK;
+}
+
 static tcc_status make_buffers(Checker *c) {
     const Program *p = program_of(c);
     c->buffers = NEW_ARRAY(c->arena, Tensor, p->buffers.count);
     for (size_t i = 0; i < p->buffers.count; i++) {
         const Buffer *b = &p->buffers.data[i];
         c->buffers[i] = make_tensor(c, b->type);
-        const void *source = NULL;
-        if (b->kind == BUFFER_constant) source = p->constants.data[b->index].blob->bytes;
-        if (b->kind == BUFFER_input) {
-            const tcc_tensor *input = &c->inputs[b->index];
-            source = (const char *)input->data + input->byte_offset;
-            for (uint32_t a = 0; a < input->rank; a++)
-                if (input->dims[a] != c->buffers[i].dims[a])
-                    return compiler_fail(c->unit->compiler, TCC_INVALID,
-                                         "input %u: axis %u has %lld elements, expected %lld",
-                                         b->index, a, (long long)input->dims[a],
-                                         (long long)c->buffers[i].dims[a]);
-        }
-        if (source != NULL) memcpy(c->buffers[i].data, source, tensor_bytes(&c->buffers[i]));
+        if (b->kind == BUFFER_constant)
+            memcpy(c->buffers[i].data, p->constants.data[b->index].blob->bytes,
+                   tensor_bytes(&c->buffers[i]));
+        tcc_status status = TCC_OK;
+        if (b->kind == BUFFER_input) status = take_input(c, b->index, &c->buffers[i]);
+        if (status != TCC_OK) return status;
     }
     return TCC_OK;
 }
@@ -264,5 +283,7 @@ tcc_status tcc_unit_check(tcc_unit *unit, const tcc_tensor *inputs, uint32_t inp
                        .input_count = input_count,
                        .callback = callback,
                        .user = user};
-    return compiler_enter(unit->compiler, check_body, &checker);
+    if (inputs == NULL && input_count > 0)
+        return compiler_refuse_null(unit_compiler(unit), "inputs");
+    return compiler_enter(unit_compiler(unit), check_body, &checker);
 }

@@ -183,13 +183,16 @@ static tcc_status compile_body(void *data) {
 }
 
 static tcc_status compile_call(CompileCall *call, tcc_unit **out_unit) {
+    if (out_unit == NULL) return compiler_refuse_null(call->compiler, "out_unit");
+    *out_unit = NULL;
     tcc_status status = compiler_enter(call->compiler, compile_body, call);
-    *out_unit = status == TCC_OK ? call->unit : NULL;
+    if (status == TCC_OK) *out_unit = call->unit;
     return status;
 }
 
 tcc_status tcc_compile_file(tcc_compiler *compiler, const char *path, tcc_unit **out_unit) {
     CompileCall call = {.compiler = compiler, .path = str_from(path)};
+    if (path == NULL) return compiler_refuse_null(compiler, "path");
     return compile_call(&call, out_unit);
 }
 
@@ -197,5 +200,7 @@ tcc_status tcc_compile_memory(tcc_compiler *compiler, const char *path, const vo
                               size_t size, tcc_unit **out_unit) {
     CompileCall call = {
         .compiler = compiler, .path = str_from(path), .in_memory = true, .text = {text, size}};
+    if (path == NULL) return compiler_refuse_null(compiler, "path");
+    if (text == NULL && size > 0) return compiler_refuse_null(compiler, "text");
     return compile_call(&call, out_unit);
 }

@@ -119,6 +119,7 @@ static Str unknown_part(Str show) {
 
 static tcc_status explain_body(void *data) {
     ExplainCall *call = data;
+    call->buf.arena = call->unit->arena;
     Str unknown = unknown_part(call->show);
     if (unknown.size > 0)
         return compiler_fail(call->unit->compiler, TCC_INVALID, "there is no \"%.*s\" to show",
@@ -137,9 +138,14 @@ static tcc_status explain_body(void *data) {
 
 tcc_status tcc_unit_explain(tcc_unit *unit, const char *show, const char **out_text,
                             size_t *out_size) {
-    ExplainCall call = {.unit = unit, .show = str_from(show), .buf = {.arena = unit->arena}};
-    tcc_status status = compiler_enter(unit->compiler, explain_body, &call);
-    *out_text = status == TCC_OK && call.buf.data != NULL ? call.buf.data : "";
+    ExplainCall call = {.unit = unit, .show = str_from(show)};
+    if (out_text != NULL) *out_text = "";
+    if (out_size != NULL) *out_size = 0;
+    if (out_text == NULL) return compiler_refuse_null(unit_compiler(unit), "out_text");
+    if (out_size == NULL) return compiler_refuse_null(unit_compiler(unit), "out_size");
+    tcc_status status = compiler_enter(unit_compiler(unit), explain_body, &call);
+    if (status != TCC_OK || call.buf.data == NULL) return status;
+    *out_text = call.buf.data;
     *out_size = call.buf.size;
     return status;
 }

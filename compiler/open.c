@@ -108,7 +108,7 @@ static tcc_status refuse_open(const tcc_open_options *options, tcc_model **out_m
                               size_t message_size) {
     static const char text[] = "a model in this process is opened by tcc_unit_open";
     (void)options;
-    *out_model = NULL;
+    if (out_model != NULL) *out_model = NULL;
     if (message != NULL && message_size > 0) {
         size_t size = sizeof text < message_size ? sizeof text : message_size;
         memcpy(message, text, size);
@@ -138,8 +138,12 @@ static tcc_status open_body(void *data) {
 tcc_status tcc_unit_open(tcc_unit *unit, const tcc_open_options *options,
                          const tcc_model_api **out_api, tcc_model **out_model) {
     OpenCall call = {.unit = unit, .options = options};
-    tcc_status status = compiler_enter(unit->compiler, open_body, &call);
-    *out_api = status == TCC_OK ? &api : NULL;
+    if (out_api != NULL) *out_api = NULL;
+    if (out_model != NULL) *out_model = NULL;
+    if (out_api == NULL) return compiler_refuse_null(unit_compiler(unit), "out_api");
+    if (out_model == NULL) return compiler_refuse_null(unit_compiler(unit), "out_model");
+    tcc_status status = compiler_enter(unit_compiler(unit), open_body, &call);
+    if (status == TCC_OK) *out_api = &api;
     *out_model = call.model;
     return status;
 }

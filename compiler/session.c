@@ -8,6 +8,7 @@ const char *tcc_version(void) { return "0.1.0"; }
 
 tcc_status tcc_compiler_new(tcc_compiler **out_compiler) {
     Guard guard;
+    if (out_compiler == NULL) return TCC_INVALID;
     tcc_compiler *compiler = calloc(1, sizeof *compiler);
     *out_compiler = NULL;
     if (compiler == NULL) return TCC_MEMORY;
@@ -33,7 +34,16 @@ void compiler_release(tcc_compiler *compiler) {
 
 void tcc_compiler_free(tcc_compiler *compiler) { compiler_release(compiler); }
 
-const char *tcc_message(const tcc_compiler *compiler) { return compiler->message; }
+const char *tcc_message(const tcc_compiler *compiler) {
+    return compiler == NULL ? "there is no compiler" : compiler->message;
+}
+
+tcc_status compiler_refuse_null(tcc_compiler *compiler, const char *name) {
+    if (compiler == NULL) return TCC_INVALID;
+    return compiler_fail(compiler, TCC_INVALID, "%s is NULL", name);
+}
+
+tcc_compiler *unit_compiler(const tcc_unit *unit) { return unit == NULL ? NULL : unit->compiler; }
 
 tcc_status compiler_fail(tcc_compiler *compiler, tcc_status status, const char *format, ...) {
     va_list args;
@@ -55,6 +65,7 @@ tcc_status compiler_status(Status status) {
 tcc_status compiler_enter(tcc_compiler *compiler, tcc_status (*body)(void *data), void *data) {
     Guard guard;
     tcc_status status;
+    if (compiler == NULL) return TCC_INVALID;
     compiler->message[0] = 0;
     guard_enter(&guard);
     if (setjmp(guard.jump) == 0) {
@@ -71,11 +82,13 @@ tcc_status compiler_enter(tcc_compiler *compiler, tcc_status (*body)(void *data)
 /* ---- callbacks ------------------------------------------------------------------------------- */
 
 void tcc_on_diagnostic(tcc_compiler *compiler, tcc_diagnostic_callback *callback, void *user) {
+    if (compiler == NULL) return;
     compiler->on_diagnostic = callback;
     compiler->diagnostic_user = user;
 }
 
 void tcc_on_dump(tcc_compiler *compiler, tcc_text_callback *callback, void *user) {
+    if (compiler == NULL) return;
     compiler->on_dump = callback;
     compiler->dump_user = user;
 }

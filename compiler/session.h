@@ -68,6 +68,11 @@ tcc_status compiler_enter(tcc_compiler *compiler, tcc_status (*body)(void *data)
 /* Sets the message of the compiler; returns `status`. */
 tcc_status compiler_fail(tcc_compiler *compiler, tcc_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* What every public function does with a pointer that must not be NULL but is; so must not be
+ * `compiler`, but may. */
+tcc_status compiler_refuse_null(tcc_compiler *compiler, const char *name);
+/* NULL for NULL. */
+tcc_compiler *unit_compiler(const tcc_unit *unit);
 tcc_status compiler_status(Status status);
 
 void compiler_release(tcc_compiler *compiler);

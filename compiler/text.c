@@ -175,8 +175,14 @@ static tcc_status text_body(void *data) {
                          call->kind);
 }
 
-static tcc_status finish(TextCall *call, tcc_status status, const char **out_text,
-                         size_t *out_size) {
+static tcc_status run_text(TextCall *call, tcc_status (*body)(void *data), const char **out_text,
+                           size_t *out_size) {
+    if (out_text != NULL) *out_text = NULL;
+    if (out_size != NULL) *out_size = 0;
+    if (out_text == NULL) return compiler_refuse_null(call->compiler, "out_text");
+    if (out_size == NULL) return compiler_refuse_null(call->compiler, "out_size");
+    if (call->kind == NULL) return compiler_refuse_null(call->compiler, "kind");
+    tcc_status status = compiler_enter(call->compiler, body, call);
     bool good = status == TCC_OK;
     *out_text = !good ? NULL : call->buf.data == NULL ? "" : call->buf.data;
     *out_size = good ? call->buf.size : 0;
@@ -185,9 +191,9 @@ static tcc_status finish(TextCall *call, tcc_status status, const char **out_tex
 
 tcc_status tcc_unit_text(tcc_unit *unit, const char *kind, const char **out_text,
                          size_t *out_size) {
-    TextCall call = {
-        .unit = unit, .compiler = unit->compiler, .kind = kind, .buf = {.arena = unit->arena}};
-    return finish(&call, compiler_enter(unit->compiler, text_body, &call), out_text, out_size);
+    TextCall call = {.unit = unit, .compiler = unit_compiler(unit), .kind = kind};
+    if (unit != NULL) call.buf.arena = unit->arena;
+    return run_text(&call, text_body, out_text, out_size);
 }
 
 /* ---- reference texts ------------------------------------------------------------------------- */
@@ -239,5 +245,5 @@ static tcc_status reference_body(void *data) {
 tcc_status tcc_reference(tcc_compiler *compiler, const char *kind, const char **out_text,
                          size_t *out_size) {
     TextCall call = {.compiler = compiler, .kind = kind};
-    return finish(&call, compiler_enter(compiler, reference_body, &call), out_text, out_size);
+    return run_text(&call, reference_body, out_text, out_size);
 }

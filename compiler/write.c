@@ -45,14 +45,18 @@ static tcc_status write_body(void *data) {
         artefact_write(&request, call->kind, unit->arena, unit->diags, call->path));
 }
 
+static tcc_status write_unit(tcc_unit *unit, ArtefactKind kind, const char *path) {
+    WriteCall call = {unit, kind, str_from(path)};
+    if (path == NULL) return compiler_refuse_null(unit_compiler(unit), "path");
+    return compiler_enter(unit_compiler(unit), write_body, &call);
+}
+
 tcc_status tcc_unit_write(tcc_unit *unit, const char *path) {
-    WriteCall call = {unit, ARTEFACT_shared, str_from(path)};
-    return compiler_enter(unit->compiler, write_body, &call);
+    return write_unit(unit, ARTEFACT_shared, path);
 }
 
 tcc_status tcc_unit_write_object(tcc_unit *unit, const char *path) {
-    WriteCall call = {unit, ARTEFACT_object, str_from(path)};
-    return compiler_enter(unit->compiler, write_body, &call);
+    return write_unit(unit, ARTEFACT_object, path);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -103,6 +107,12 @@ static tcc_status read_body(void *data) {
 tcc_status tcc_artefact_read(tcc_compiler *compiler, const char *path, const char *kind,
                              const char **out_text, size_t *out_size) {
     ReadCall call = {.compiler = compiler, .path = str_from(path), .kind = kind};
+    if (out_text != NULL) *out_text = NULL;
+    if (out_size != NULL) *out_size = 0;
+    if (out_text == NULL) return compiler_refuse_null(compiler, "out_text");
+    if (out_size == NULL) return compiler_refuse_null(compiler, "out_size");
+    if (path == NULL) return compiler_refuse_null(compiler, "path");
+    if (kind == NULL) return compiler_refuse_null(compiler, "kind");
     tcc_status status = compiler_enter(compiler, read_body, &call);
     *out_text = call.text.data;
     *out_size = call.text.size;

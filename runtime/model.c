@@ -1,15 +1,32 @@
 #include "runtime/model.h"
 
 #include "runtime/features.h"
+#include "runtime/messages.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static tcc_status say(char *message, size_t size, tcc_status status, const char *text) {
-    if (message != NULL && size > 0) snprintf(message, size, "%s", text);
+/* What open says, into the caller's buffer. */
+typedef struct Answer {
+    char *text; /* may be NULL */
+    size_t size;
+} Answer;
+
+static tcc_status say(Answer answer, tcc_status status, const char *id, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static tcc_status say(Answer answer, tcc_status status, const char *id, const char *format, ...) {
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (answer.text != NULL && answer.size > 0)
+        snprintf(answer.text, answer.size, "%s [%s]", text, id);
     return status;
 }
 
@@ -26,12 +43,10 @@ static bool choose_variant(const TccImage *image, uint32_t *out_variant) {
     return found;
 }
 
-static tcc_status say_no_variant(const TccImage *image, char *message, size_t size) {
-    char text[256];
+static tcc_status say_no_variant(const TccImage *image, Answer answer) {
     const TccVariant *variants = image_at(image, image->variants);
-    snprintf(text, sizeof text, "the model was compiled for %s, which this processor is not",
-             image->variants.count > 0 ? image_string(image, variants[0].name) : "no CPU");
-    return say(message, size, TCC_ENVIRONMENT, text);
+    return say(answer, TCC_ENVIRONMENT, RUN_PROCESSOR,
+               image->variants.count > 0 ? image_string(image, variants[0].name) : "no CPU");
 }
 
 static tcc_status prepare_threads(tcc_model *model, const tcc_open_options *options) {
@@ -48,31 +63,26 @@ static tcc_status prepare_threads(tcc_model *model, const tcc_open_options *opti
     return TCC_OK;
 }
 
-static tcc_status say_abi(const TccImage *image, char *message, size_t size) {
-    char text[128];
-    snprintf(text, sizeof text, "the model has version %u of the ABI, the runtime version %d",
-             image->abi, TCC_ABI_VERSION);
-    return say(message, size, TCC_INVALID, text);
-}
-
 tcc_status model_open(const TccArtefact *artefact, const tcc_open_options *options,
                       tcc_model **out_model, char *message, size_t message_size) {
     const TccImage *image = artefact->image;
+    Answer answer = {message, message_size};
+    if (out_model == NULL) return say(answer, TCC_INVALID, RUN_NULL, "out_model");
     *out_model = NULL;
     if (image->magic != TCC_IMAGE_MAGIC || image->abi != TCC_ABI_VERSION)
-        return say_abi(image, message, message_size);
+        return say(answer, TCC_INVALID, RUN_ABI, image->abi, TCC_ABI_VERSION);
     if (options != NULL && options->size < sizeof *options)
-        return say(message, message_size, TCC_INVALID, "tcc_open_options has a wrong size");
+        return say(answer, TCC_INVALID, RUN_OPEN_SIZE);
     uint32_t variant = 0;
-    if (!choose_variant(image, &variant)) return say_no_variant(image, message, message_size);
+    if (!choose_variant(image, &variant)) return say_no_variant(image, answer);
     tcc_model *model = calloc(1, sizeof *model);
-    if (model == NULL) return say(message, message_size, TCC_MEMORY, "out of memory");
+    if (model == NULL) return say(answer, TCC_MEMORY, RUN_MEMORY);
     model->artefact = *artefact;
     model->variant = variant;
     atomic_init(&model->holds, 1);
     if (prepare_threads(model, options) != TCC_OK) {
         free(model);
-        return say(message, message_size, TCC_MEMORY, "out of memory");
+        return say(answer, TCC_MEMORY, RUN_MEMORY);
     }
     *out_model = model;
     return TCC_OK;
@@ -89,16 +99,20 @@ void model_release(tcc_model *model) {
 /* ---- the interface --------------------------------------------------------------------------- */
 
 const char *model_metadata(const tcc_model *model, size_t *out_size) {
-    if (out_size != NULL) *out_size = model->artefact.metadata_size;
-    return model->artefact.metadata;
+    if (out_size != NULL) *out_size = model == NULL ? 0 : model->artefact.metadata_size;
+    return model == NULL ? "" : model->artefact.metadata;
 }
 
-uint32_t model_input_count(const tcc_model *model) { return model->artefact.image->inputs.count; }
+uint32_t model_input_count(const tcc_model *model) {
+    return model == NULL ? 0 : model->artefact.image->inputs.count;
+}
 
-uint32_t model_output_count(const tcc_model *model) { return model->artefact.image->outputs.count; }
+uint32_t model_output_count(const tcc_model *model) {
+    return model == NULL ? 0 : model->artefact.image->outputs.count;
+}
 
 static tcc_status fill_port(const TccImage *image, TccTable table, uint32_t index, tcc_port *out) {
-    if (index >= table.count || out->size < sizeof *out) return TCC_INVALID;
+    if (out == NULL || index >= table.count || out->size < sizeof *out) return TCC_INVALID;
     const TccPort *port = (const TccPort *)image_at(image, table) + index;
     uint32_t size = out->size;
     memset(out, 0, sizeof *out);
@@ -117,9 +131,11 @@ static tcc_status fill_port(const TccImage *image, TccTable table, uint32_t inde
 }
 
 tcc_status model_input_port(const tcc_model *model, uint32_t index, tcc_port *out_port) {
+    if (model == NULL) return TCC_INVALID;
     return fill_port(model->artefact.image, model->artefact.image->inputs, index, out_port);
 }
 
 tcc_status model_output_port(const tcc_model *model, uint32_t index, tcc_port *out_port) {
+    if (model == NULL) return TCC_INVALID;
     return fill_port(model->artefact.image, model->artefact.image->outputs, index, out_port);
 }

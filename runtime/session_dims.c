@@ -4,6 +4,7 @@
 
 #include "runtime/copy.h"
 #include "runtime/expr.h"
+#include "runtime/messages.h"
 
 /* ---- dims ------------------------------------------------------------------------------------ */
 
@@ -27,22 +28,19 @@ static tcc_status check_tensor(tcc_session *s, const TccPort *port, const char *
     const char *name = image_string(s->model->artefact.image, port->name);
     int64_t count;
     if (tensor->size < sizeof *tensor)
-        return session_fail(s, TCC_INVALID, "%s \"%s\": tcc_tensor.size is wrong", kind, name);
-    if (tensor->device != TCC_CPU)
-        return session_fail(s, TCC_INVALID, "%s \"%s\" is not in the CPU's memory", kind, name);
+        return session_fail(s, TCC_INVALID, RUN_STRUCT_SIZE, kind, name);
+    if (tensor->device != TCC_CPU) return session_fail(s, TCC_INVALID, RUN_DEVICE, kind, name);
     if (tensor->dtype != port->dtype)
-        return session_fail(s, TCC_INVALID, "%s \"%s\" is %s, expected %s", kind, name,
-                            dtype_name(tensor->dtype), dtype_name(port->dtype));
+        return session_fail(s, TCC_INVALID, RUN_DTYPE, kind, name, dtype_name(tensor->dtype),
+                            dtype_name(port->dtype));
     if (tensor->rank != port->rank)
-        return session_fail(s, TCC_INVALID, "%s \"%s\" has rank %u, expected %u", kind, name,
-                            tensor->rank, port->rank);
+        return session_fail(s, TCC_INVALID, RUN_RANK, kind, name, tensor->rank, port->rank);
     if (!tensor_count(tensor, &count))
-        return session_fail(s, TCC_INVALID, "%s \"%s\" has a wrong dim", kind, name);
+        return session_fail(s, TCC_INVALID, RUN_WRONG_DIM, kind, name);
     if (data && tensor->data == NULL && count > 0)
-        return session_fail(s, TCC_INVALID, "%s \"%s\" has no data", kind, name);
+        return session_fail(s, TCC_INVALID, RUN_NO_DATA, kind, name);
     if (port->bits < 8 && !tensor_is_dense(tensor))
-        return session_fail(s, TCC_INVALID, "%s \"%s\" has 4-bit elements and must be dense", kind,
-                            name);
+        return session_fail(s, TCC_INVALID, RUN_DENSE, kind, name);
     return TCC_OK;
 }
 
@@ -51,10 +49,10 @@ static tcc_status check_dim(tcc_session *s, const TccPort *port, const char *kin
     const char *name = image_string(s->model->artefact.image, port->name);
     int64_t expected;
     if (!session_evaluate(s, port->dims[axis], &expected))
-        return session_fail(s, TCC_INVALID, "the dims of %s \"%s\" overflow", kind, name);
+        return session_fail(s, TCC_INVALID, RUN_PORT_OVERFLOW, kind, name);
     if (got == expected) return TCC_OK;
-    return session_fail(s, TCC_INVALID, "%s \"%s\": axis %u has %lld elements, expected %lld", kind,
-                        name, axis, (long long)got, (long long)expected);
+    return session_fail(s, TCC_INVALID, RUN_AXIS, kind, name, axis, (long long)got,
+                        (long long)expected);
 }
 
 /* Gives each dim the size of the axis that binds it. */
@@ -66,7 +64,7 @@ static tcc_status bind_dims(tcc_session *s, const tcc_tensor *inputs, bool *out_
     for (uint32_t d = 0; d < image->dims.count; d++) {
         int64_t value = inputs[dims[d].input].dims[dims[d].axis];
         if (value < dims[d].lo || value > dims[d].hi)
-            return session_fail(s, TCC_INVALID, "input \"%s\": dim %s is %lld, not in %lld..%lld",
+            return session_fail(s, TCC_INVALID, RUN_DIM_RANGE,
                                 image_string(image, ports[dims[d].input].name),
                                 image_string(image, dims[d].name), (long long)value,
                                 (long long)dims[d].lo, (long long)dims[d].hi);
@@ -83,10 +81,10 @@ static tcc_status check_relations(tcc_session *s) {
         int64_t a, b;
         bool known = session_evaluate(s, checks[i].a, &a) && session_evaluate(s, checks[i].b, &b);
         if (known && (checks[i].at_most ? a <= b : a == b)) continue;
-        if (!known) return session_fail(s, TCC_INVALID, "the model's dims overflow");
-        return session_fail(s, TCC_INVALID, "%s: %lld %s %lld",
-                            image_string(image, checks[i].message), (long long)a,
-                            checks[i].at_most ? "is more than" : "is not", (long long)b);
+        if (!known) return session_fail(s, TCC_INVALID, RUN_DIMS_OVERFLOW);
+        return session_fail(s, TCC_INVALID, RUN_CHECK, image_string(image, checks[i].message),
+                            (long long)a, checks[i].at_most ? "is more than" : "is not",
+                            (long long)b);
     }
     return TCC_OK;
 }
@@ -128,7 +126,7 @@ static tcc_status evaluate_sizes(tcc_session *s) {
         if (known && scratch > 0 && (uint64_t)scratch > s->scratch_bytes)
             s->scratch_bytes = (size_t)scratch;
     }
-    return known ? TCC_OK : session_fail(s, TCC_INVALID, "the model's sizes overflow");
+    return known ? TCC_OK : session_fail(s, TCC_INVALID, RUN_SIZES_OVERFLOW);
 }
 
 static tcc_status reserve_memory(tcc_session *s) {
@@ -139,8 +137,7 @@ static tcc_status reserve_memory(tcc_session *s) {
     size_t threads = (size_t)s->model->threads;
     if (!block_reserve(&s->arena, (size_t)buckets[s->bucket].arena_bytes) ||
         !block_reserve(&s->scratch, s->scratch_stride * threads))
-        return session_fail(s, TCC_MEMORY,
-                            "out of memory: the model needs %llu bytes between kernels",
+        return session_fail(s, TCC_MEMORY, RUN_ARENA_MEMORY,
                             (unsigned long long)buckets[s->bucket].arena_bytes);
     return TCC_OK;
 }
@@ -151,8 +148,8 @@ tcc_status session_bind_inputs(tcc_session *s, const tcc_tensor *inputs, uint32_
     const TccPort *ports = image_at(image, image->inputs);
     bool changed = false;
     if (count != image->inputs.count)
-        return session_fail(s, TCC_INVALID, "%u inputs were given, the model has %u", count,
-                            image->inputs.count);
+        return session_fail(s, TCC_INVALID, RUN_COUNT, count, "inputs", image->inputs.count);
+    if (inputs == NULL && count > 0) return session_fail(s, TCC_INVALID, RUN_NULL, "inputs");
     tcc_status status = TCC_OK;
     for (uint32_t i = 0; i < count && status == TCC_OK; i++)
         status = check_tensor(s, &ports[i], "input", &inputs[i], data);
@@ -176,8 +173,8 @@ tcc_status session_check_outputs(tcc_session *s, const tcc_tensor *outputs, uint
     const TccImage *image = s->model->artefact.image;
     const TccPort *ports = image_at(image, image->outputs);
     if (count != image->outputs.count)
-        return session_fail(s, TCC_INVALID, "%u outputs were given, the model has %u", count,
-                            image->outputs.count);
+        return session_fail(s, TCC_INVALID, RUN_COUNT, count, "outputs", image->outputs.count);
+    if (outputs == NULL && count > 0) return session_fail(s, TCC_INVALID, RUN_NULL, "outputs");
     tcc_status status = TCC_OK;
     for (uint32_t i = 0; i < count && status == TCC_OK; i++) {
         status = check_tensor(s, &ports[i], "output", &outputs[i], true);

@@ -34,9 +34,9 @@ struct tcc_session {
     void *profile_user;
 };
 
-/* Sets the session's message; returns `status`. */
-tcc_status session_fail(tcc_session *s, tcc_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Sets the session's message, words and "[id]" (messages.h); returns `status`. */
+tcc_status session_fail(tcc_session *s, tcc_status status, const char *id, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* At least `size` bytes, aligned; the contents are not kept. */
 bool block_reserve(Block *block, size_t size);

@@ -1,4 +1,5 @@
 /* Launches: one kernel over its grid, on as many threads as the work is worth. */
+#include "runtime/messages.h"
 #include "runtime/session_internal.h"
 
 #include <time.h>
@@ -57,8 +58,8 @@ static tcc_status say_index(tcc_session *s, const TccKernelInfo *kernel,
                             const TccErrorWord *error) {
     const TccImage *image = s->model->artefact.image;
     const char *place = kernel->place != 0 ? image_string(image, kernel->place) : "";
-    return session_fail(s, TCC_INDEX, "%s%sindex %lld is not in %lld..%lld (kernel %s)", place,
-                        *place != 0 ? ": " : "", (long long)error->index, (long long)-error->bound,
+    return session_fail(s, TCC_INDEX, RUN_INDEX, place, *place != 0 ? ": " : "",
+                        (long long)error->index, (long long)-error->bound,
                         (long long)(error->bound - 1), image_string(image, kernel->name));
 }
 

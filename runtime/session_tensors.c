@@ -1,4 +1,5 @@
 /* The caller's tensors: used where they lie when they are dense, aligned and alone, else copied. */
+#include "runtime/messages.h"
 #include "runtime/session_internal.h"
 
 #include "runtime/copy.h"
@@ -109,7 +110,7 @@ tcc_status session_point_buffers(tcc_session *s, const tcc_tensor *inputs,
         default: s->buffers[i] = take_arena(s, i, buffers[i].offset[s->bucket]);
         }
         if (s->buffers[i] == NULL && s->buffer_bytes[i] > 0)
-            return session_fail(s, TCC_MEMORY, "out of memory");
+            return session_fail(s, TCC_MEMORY, RUN_MEMORY);
         if (buffers[i].kind == TCC_BUFFER_output) clear_last_nibble(s, i, k);
     }
     const uint32_t *launch_buffers = image_at(image, image->launch_buffers);

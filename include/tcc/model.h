@@ -15,8 +15,11 @@
  *
  * A model is immutable and may be shared by any number of threads; a session serves one caller at a
  * time. Functions return a status; what there is to say about a failure is on the session
- * (session_message) or in the buffer that was passed. Nothing here exits, aborts or prints. The
- * table of version v+1 begins with that of v. Compiles as C99 and as C++.
+ * (session_message) or in the buffer that was passed; a message ends in a stable id in brackets:
+ * "input \"x\": dim N is 9, not in 1..8 [dim-range]". A pointer that is NULL where it is not said
+ * that it may be is TCC_INVALID; functions without a status do nothing then and return 0 or an
+ * empty text. Nothing here exits, aborts or prints. The table of version v+1 begins with that of v.
+ * Compiles as C99 and as C++.
  */
 #ifndef TCC_MODEL_H
 #define TCC_MODEL_H
@@ -156,7 +159,7 @@ typedef struct tcc_model_api {
                               uint32_t index, int64_t *out_dims);
 
     /* Runs the model: reads the inputs, writes the outputs, all of the caller's memory. Returns
-     * when done. */
+     * when done. Arrays of no tensors may be NULL. */
     tcc_status (*run)(tcc_session *session, const tcc_tensor *inputs, uint32_t input_count,
                       const tcc_tensor *outputs, uint32_t output_count);
 
@@ -168,6 +171,7 @@ typedef struct tcc_model_api {
     tcc_status (*sync)(tcc_session *session);
 
     tcc_status (*run_info)(const tcc_session *session, tcc_run_info *out_info);
+    /* `callback` NULL: no more. */
     void (*profile)(tcc_session *session, tcc_profile_callback *callback, void *user);
 } tcc_model_api;
 

@@ -11,6 +11,9 @@
  *         tcc_compile_file(compiler, "digits.g", &unit) == TCC_OK)
  *         tcc_unit_write(unit, "digits.so");
  *
+ * A pointer that is NULL where a function does not say that it may be is TCC_INVALID, and nothing
+ * happens; functions without a status do nothing then, or return NULL (tcc_message: a text). Out
+ * parameters are NULL or 0 after a failure.
  * The library never exits, aborts or prints. A compiler and its units belong to one thread at a
  * time; several compilers are independent. Handles are freed in any order. Texts that functions
  * return live as long as the handle they were asked of, or until the next call on it where that is
@@ -89,8 +92,9 @@ TCC_API const char *tcc_message(const tcc_compiler *compiler);
  * tcc_unit_free. */
 TCC_API tcc_status tcc_compile_file(tcc_compiler *compiler, const char *path, tcc_unit **out_unit);
 
-/* Compiles `size` bytes of text as if they were the file `path` (which need not exist; its name
- * decides the language, and paths in the text are relative to its folder). */
+/* Compiles `size` bytes of text (NULL is allowed for none) as if they were the file `path` (which
+ * need not exist; its name decides the language, and paths in the text are relative to its folder).
+ */
 TCC_API tcc_status tcc_compile_memory(tcc_compiler *compiler, const char *path, const void *text,
                                       size_t size, tcc_unit **out_unit);
 TCC_API void tcc_unit_free(tcc_unit *unit); /* NULL is allowed */
@@ -113,7 +117,8 @@ TCC_API tcc_status tcc_unit_explain(tcc_unit *unit, const char *show, const char
 TCC_API tcc_status tcc_unit_write_object(tcc_unit *unit, const char *path);
 TCC_API tcc_status tcc_unit_write(tcc_unit *unit, const char *path);
 
-/* The model in this process: like tcc_model_get_api's open on the model.so it would be. The unit
+/* The model in this process: like tcc_model_get_api's open on the model.so it would be. `options`
+ * may be NULL. The unit
  * outlives the model; the model is closed by api->close. */
 TCC_API tcc_status tcc_unit_open(tcc_unit *unit, const tcc_open_options *options,
                                  const tcc_model_api **out_api, tcc_model **out_model);
@@ -135,11 +140,12 @@ typedef struct tcc_check_result {
 typedef void tcc_check_callback(void *user, const tcc_check_result *result);
 
 /* Runs the compiled kernels one by one on what the evaluator gives as their inputs, and the whole
- * model on `inputs` (as many as it has; their dims bind the model's), and compares each output with
+ * model on `inputs` (as many as it has; their dims bind the model's, strides are honoured as in a
+ * run), and compares each output with
  * the evaluator's value within the derived tolerance. An element whose tolerance reaches over a
  * discontinuity is left out; more than 1 % of those in an output counts as a mismatch, except where
  * the bounds of a whole model say nothing any more but its rms is small. TCC_MISMATCH when anything
- * differs. */
+ * differs. `callback` may be NULL. */
 TCC_API tcc_status tcc_unit_check(tcc_unit *unit, const tcc_tensor *inputs, uint32_t input_count,
                                   tcc_check_callback *callback, void *user);
 
@@ -155,7 +161,7 @@ TCC_API tcc_status tcc_artefact_read(tcc_compiler *compiler, const char *path, c
 /* Reads an .npy file into memory that tcc_array_free releases; the tensor is dense on the CPU. */
 typedef struct tcc_array tcc_array;
 TCC_API tcc_status tcc_array_read(tcc_compiler *compiler, const char *path, tcc_array **out_array);
-/* A new array of zeros. */
+/* A new array of zeros; `dims` may be NULL for rank 0. */
 TCC_API tcc_status tcc_array_new(tcc_compiler *compiler, int32_t dtype, uint32_t rank,
                                  const int64_t *dims, tcc_array **out_array);
 /* Fills it with numbers that suit a test of its dtype: reproducible by seed. */
@@ -163,7 +169,7 @@ TCC_API void tcc_array_fill_random(tcc_array *array, uint64_t seed);
 TCC_API tcc_status tcc_array_write(tcc_compiler *compiler, const tcc_array *array,
                                    const char *path);
 TCC_API const tcc_tensor *tcc_array_tensor(const tcc_array *array);
-TCC_API void tcc_array_free(tcc_array *array);
+TCC_API void tcc_array_free(tcc_array *array); /* NULL is allowed */
 
 /* ---- reference texts ------------------------------------------------------------------------- */
 

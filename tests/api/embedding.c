@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <tcc/tcc.h>
 #include <unistd.h>
 
@@ -112,6 +113,25 @@ static void test_no_elements(void) {
     host_close(&h);
 }
 
+// A page that cannot be read follows the last element, where elements go on when strides are not
+// honoured.
+static void test_check_honours_strides(void) {
+    Host h;
+    if (!host_open(&h, twice, NULL)) return;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(memory != MAP_FAILED && mprotect(memory + page, page, PROT_NONE) == 0);
+    float *last = (float *)(void *)(memory + page) - 1;
+    for (int i = 0; i < 12; i++) last[-i] = (float)i;
+    tcc_tensor x = strided(last, 4, 3, -3, -1);
+    CHECK_INT(tcc_unit_check(h.unit, &x, 1, NULL, NULL), TCC_OK);
+    x.data = NULL;
+    CHECK_INT(tcc_unit_check(h.unit, &x, 1, NULL, NULL), TCC_INVALID);
+    CHECK_STR(tcc_message(h.compiler), "input 0 has no data");
+    munmap(memory, 2 * page);
+    host_close(&h);
+}
+
 // ---- errors -------------------------------------------------------------------------------------
 
 static void check_refused(const Host *h, tcc_tensor x, tcc_tensor y, const char *message) {
@@ -123,12 +143,13 @@ static void test_a_session_goes_on_after_errors(void) {
     Host h;
     if (!host_open(&h, twice, NULL)) return;
     float x[60] = {1, 2, 3}, y[60];
-    check_refused(&h, matrix(x, 10, 3), matrix(y, 10, 3), "input \"x\": dim N is 10, not in 0..9");
+    check_refused(&h, matrix(x, 10, 3), matrix(y, 10, 3),
+                  "input \"x\": dim N is 10, not in 0..9 [dim-range]");
     check_refused(&h, matrix(x, 1, 4), matrix(y, 1, 3),
-                  "input \"x\": axis 1 has 4 elements, expected 3");
+                  "input \"x\": axis 1 has 4 elements, expected 3 [axis-size]");
     check_refused(&h, matrix(x, 2, 3), matrix(y, 1, 3),
-                  "output \"y\": axis 0 has 1 elements, expected 2");
-    check_refused(&h, matrix(NULL, 2, 3), matrix(y, 2, 3), "input \"x\" has no data");
+                  "output \"y\": axis 0 has 1 elements, expected 2 [axis-size]");
+    check_refused(&h, matrix(NULL, 2, 3), matrix(y, 2, 3), "input \"x\" has no data [tensor-data]");
     CHECK_INT(run(&h, matrix(x, 1, 3), matrix(y, 1, 3)), TCC_OK);
     CHECK(y[0] == 2 && y[1] == 4 && y[2] == 6);
     host_close(&h);
@@ -346,6 +367,7 @@ int main(void) {
     RUN(test_bytes_of_offset);
     RUN(test_shared_memory);
     RUN(test_no_elements);
+    RUN(test_check_honours_strides);
     RUN(test_a_session_goes_on_after_errors);
     RUN(test_a_compiler_goes_on_after_errors);
     RUN(test_handles_are_freed_in_any_order);

@@ -7,7 +7,7 @@ Checks against the evaluator.
   double                       y                     3      0.00%          0          0  ok
   all 2 outputs agree
   $ tcc check double.g -D N=0
-  ! tcc: error: input "x": dim N is 0, not in 1..8
+  ! tcc: error: input "x": dim N is 0, not in 1..8 [dim-range]
   [1]
   $ tcc check double.g -D N=8 -i x=random:9 -O0
   kernel                       output         elements   left out      worst        rms
@@ -18,7 +18,7 @@ Checks against the evaluator.
   $ tcc check double.g --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["agree"], [x["kernel"] for x in r["results"]])'
   True ['elementwise_mul_3', 'double']
   $ tcc check double.g -D N=9
-  ! tcc: error: input "x": dim N is 9, not in 1..8
+  ! tcc: error: input "x": dim N is 9, not in 1..8 [dim-range]
   [1]
 
 Where a bound reaches over a step of floor, the very value still agrees.
@@ -62,7 +62,7 @@ Dims that a check at entry makes equal are walked as one; a gathered index is ke
   outputs agree
   outputs agree
   $ tcc check $TOP/tests/models/dims.g -i i=zeros -D N=3
-  ! tcc: error: */tests/models/dims.g:10:11: M must equal N: 21 is not 3 (glob)
+  ! tcc: error: */tests/models/dims.g:10:11: M must equal N: 21 is not 3 [dim-check] (glob)
   [1]
 
 Gathers from a sorted row, and dims whose products are hard to bound:

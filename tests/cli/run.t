@@ -158,10 +158,10 @@ What cannot be run: the reason, and status 1.
   ! tcc: error: the model has no dim 'M' whose size is open
   [1]
   $ tcc run double.so -i x=ones -D N=0
-  ! tcc: error: input "x": dim N is 0, not in 1..8
+  ! tcc: error: input "x": dim N is 0, not in 1..8 [dim-range]
   [1]
   $ tcc run double.so -i x=ones -D N=9
-  ! tcc: error: input "x": dim N is 9, not in 1..8
+  ! tcc: error: input "x": dim N is 9, not in 1..8 [dim-range]
   [1]
   $ tcc run double.so -i x=x.npy -D N=2
   ! tcc: error: -D N=2: an input of -i has N = 6
@@ -179,7 +179,7 @@ What cannot be run: the reason, and status 1.
   ! tcc: error: could not write missing/y.npy: No such file or directory [cannot-write]
   [1]
   $ npy ints.npy i4 1 2; tcc run double.so -i x=ints.npy
-  ! tcc: error: input "x" is i32, expected f32
+  ! tcc: error: input "x" is i32, expected f32 [tensor-dtype]
   [1]
   $ head -c 100 x.npy >short.npy; tcc run double.so -i x=short.npy
   ! short.npy: error: byte 8: tensor "short.npy": the header is cut off or longer than 10000 bytes [npy-length]
@@ -198,7 +198,7 @@ An index out of its range is found at run time.
 
   $ echo 'model pick(t: f32[4], i: i64[2]) -> (y: f32[2]) { y = gather(t, i) }' >pick.g
   $ npy i.npy i8 1 4; tcc run pick.g -i t=ones -i i=i.npy
-  ! tcc: error: pick.g:1:55: index 4 is not in -4..3 (kernel elementwise_gather_2)
+  ! tcc: error: pick.g:1:55: index 4 is not in -4..3 (kernel elementwise_gather_2) [index-out-of-range]
   [1]
   $ npy i.npy i8 1 -4; tcc run pick.g -i t=ones -i i=i.npy
   y: f32[2]
