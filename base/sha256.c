@@ -2,9 +2,11 @@
  * rounds). */
 #include "base/sha256.h"
 
+#include "base/sha256_internal.h"
+
 #include <string.h>
 
-static const uint32_t round_constants[64] = {
+const uint32_t sha256_round_constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -41,7 +43,7 @@ static void compress(uint32_t state[8], const uint8_t *block) {
     for (int t = 0; t < 64; t++) {
         uint32_t s1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
         uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
-        uint32_t t1 = v[7] + s1 + choice + round_constants[t] + w[t];
+        uint32_t t1 = v[7] + s1 + choice + sha256_round_constants[t] + w[t];
         uint32_t s0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
         uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
         memmove(v + 1, v, 7 * sizeof v[0]);
@@ -51,25 +53,35 @@ static void compress(uint32_t state[8], const uint8_t *block) {
     for (int i = 0; i < 8; i++) state[i] += v[i];
 }
 
+static void compress_all(Sha256 *hash, const uint8_t *blocks, size_t count) {
+    if (hash->by_instructions) {
+        sha256_compress_blocks(hash->state, blocks, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) compress(hash->state, blocks + 64 * i);
+}
+
 void sha256_begin(Sha256 *hash) {
     *hash = (Sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
-                               0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
+                               0x9b05688c, 0x1f83d9ab, 0x5be0cd19},
+                     .by_instructions = sha256_has_instructions()};
 }
 
 void sha256_add(Sha256 *hash, const void *bytes, size_t size) {
     const uint8_t *at = bytes;
     size_t held = hash->size % 64;
     hash->size += size;
-    while (held + size >= 64) {
-        if (held) {
-            memcpy(hash->block + held, at, 64 - held);
-            compress(hash->state, hash->block);
-        } else {
-            compress(hash->state, at);
-        }
+    if (held && held + size >= 64) {
+        memcpy(hash->block + held, at, 64 - held);
+        compress_all(hash, hash->block, 1);
         at += 64 - held;
         size -= 64 - held;
         held = 0;
+    }
+    if (!held) {
+        compress_all(hash, at, size / 64);
+        at += size / 64 * 64;
+        size %= 64;
     }
     if (size) memcpy(hash->block + held, at, size);
 }

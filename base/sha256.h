@@ -2,6 +2,7 @@
 #ifndef TCC_BASE_SHA256_H
 #define TCC_BASE_SHA256_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,6 +10,7 @@ typedef struct Sha256 {
     uint32_t state[8];
     uint64_t size; /* bytes so far */
     uint8_t block[64];
+    bool by_instructions; /* of the processor; the digest is the same without them */
 } Sha256;
 
 void sha256_begin(Sha256 *hash);
