@@ -27,10 +27,16 @@ typedef struct KernelRequest {
     uint32_t threads; /* that compile at the same time; 0: one a core */
 } KernelRequest;
 
+/* A relocatable object with some of a variant's kernels. */
+typedef struct KernelObject {
+    uint32_t variant;
+    Str bytes;
+} KernelObject;
+
 typedef struct CompiledKernels {
-    KernelFacts *facts; /* kernel k of variant v at [v * kernels + k], so too the following */
-    Str *objects;
-    const char **symbols;
+    KernelFacts *facts;        /* kernel k of variant v at [v * kernels + k] */
+    const char **symbols;      /* likewise */
+    VEC(KernelObject) objects; /* by variant */
 } CompiledKernels;
 
 /* Compiles every kernel for every target, on several threads. STATUS_internal with *out_message for

@@ -46,8 +46,11 @@ static tcc_status load_kernels(tcc_unit *unit, uint32_t variant, TccKernel ***ou
     TccKernel **table = NEW_ARRAY(unit->arena, TccKernel *, kernels * unit->target_count + 1);
     unit->jit = jit_new(unit->arena, &message);
     bool loaded = unit->jit != NULL;
-    for (uint32_t k = variant * kernels; loaded && k < (variant + 1) * kernels; k++)
-        loaded = jit_add(unit->jit, unit->kernels.objects[k], &message) == STATUS_ok;
+    for (size_t i = 0; loaded && i < unit->kernels.objects.count; i++) {
+        const KernelObject *object = &unit->kernels.objects.data[i];
+        if (object->variant == variant)
+            loaded = jit_add(unit->jit, object->bytes, &message) == STATUS_ok;
+    }
     for (uint32_t k = variant * kernels; loaded && k < (variant + 1) * kernels; k++) {
         table[k] = jit_find(unit->jit, unit->kernels.symbols[k], &message);
         loaded = table[k] != NULL;

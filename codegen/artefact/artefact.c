@@ -179,13 +179,13 @@ static int write_data(Folder *folder, const ElfObject *object, const char **out_
 /* All objects to link; an errno, or 0. */
 static int write_objects(Folder *folder, const ArtefactRequest *request, const ElfObject *data,
                          const char **paths, uint32_t *out_count) {
-    uint32_t count = (uint32_t)request->program->kernels.count * request->target_count, n = 0;
+    uint32_t n = 0;
     const EmbeddedFile *runtime = &codegen_runtime_object_files[0];
     int error = write_piece(folder, "runtime.o", runtime->bytes, runtime->size, &paths[n++]);
     if (error == 0) error = write_data(folder, data, &paths[n++]);
-    for (uint32_t i = 0; i < count && error == 0; i++) {
-        Str object = request->kernels->objects[i];
-        const char *name = str_format(folder->arena, "k%u.o", i).data;
+    for (size_t i = 0; i < request->kernels->objects.count && error == 0; i++) {
+        Str object = request->kernels->objects.data[i].bytes;
+        const char *name = str_format(folder->arena, "k%zu.o", i).data;
         error = write_piece(folder, name, object.data, object.size, &paths[n++]);
     }
     *out_count = n;
@@ -213,7 +213,7 @@ static Status link_objects(Folder *folder, const ArtefactRequest *request, Artef
                            const ElfObject *data, const char **out_linked,
                            const char **out_message) {
     Arena *arena = folder->arena;
-    uint32_t count = (uint32_t)request->program->kernels.count * request->target_count + 2;
+    uint32_t count = (uint32_t)request->kernels->objects.count + 2;
     const char **paths = NEW_ARRAY(arena, const char *, count);
     int error = write_objects(folder, request, data, paths, &count);
     if (error != 0) {

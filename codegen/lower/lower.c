@@ -104,26 +104,35 @@ static void free_builder(void *builder) { LLVMDisposeBuilder(builder); }
 
 static void free_module(void *module) { LLVMDisposeModule(module); }
 
-LLVMModuleRef lower_program(LLVMContextRef context, const TileProgram *program,
-                            const LowerOptions *options) {
+void lower_into(LLVMModuleRef module, const TileProgram *program, const LowerOptions *options) {
     require(program->state == TILE_placed);
-    Lowering l = {.program = program, .options = options, .context = context};
-    GuardDefer defers[3];
+    Lowering l = {.program = program,
+                  .options = options,
+                  .context = LLVMGetModuleContext(module),
+                  .module = module};
+    GuardDefer defers[2];
     l.arena = arena_new(NULL);
     guard_defer(&defers[0], free_arena, l.arena);
     set_types(&l);
     set_target(&l);
     set_environment(&l);
-    l.module = LLVMModuleCreateWithNameInContext(l.symbol, context);
-    guard_defer(&defers[1], free_module, l.module);
-    l.builder = LLVMCreateBuilderInContext(context);
-    guard_defer(&defers[2], free_builder, l.builder);
+    l.builder = LLVMCreateBuilderInContext(l.context);
+    guard_defer(&defers[1], free_builder, l.builder);
     l.model->kernel(&l);
-    guard_undefer(&defers[2]);
     guard_undefer(&defers[1]);
     guard_undefer(&defers[0]);
     LLVMDisposeBuilder(l.builder);
-    LLVMModuleRef module = l.module;
     arena_free(l.arena);
+}
+
+LLVMModuleRef lower_program(LLVMContextRef context, const TileProgram *program,
+                            const LowerOptions *options) {
+    GuardDefer defer;
+    Str name = options->symbol.size > 0 ? options->symbol : program->name;
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext("", context);
+    LLVMSetModuleIdentifier(module, name.data, name.size);
+    guard_defer(&defer, free_module, module);
+    lower_into(module, program, options);
+    guard_undefer(&defer);
     return module;
 }

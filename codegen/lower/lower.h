@@ -42,9 +42,13 @@ typedef struct LowerOptions {
     uint32_t may_alias_count;
 } LowerOptions;
 
-/* A new module in `context`, which the caller disposes of. `program` is placed and passes
- * tile_verify; what breaks that is GUARD_bug. Makes Dims in the program's IrContext, so one thread
- * a context at a time; the module no longer depends on it. */
+/* Adds a kernel to a module. `program` is placed and passes
+ * tile_verify; what breaks that is GUARD_bug, after which the module is only good to be disposed
+ * of. Makes Dims in the program's IrContext, so one thread a context at a time; the module does not
+ * depend on it later. */
+void lower_into(LLVMModuleRef module, const TileProgram *program, const LowerOptions *options);
+
+/* A new module in `context`, which the caller disposes of, with one kernel. */
 LLVMModuleRef lower_program(LLVMContextRef context, const TileProgram *program,
                             const LowerOptions *options);
 

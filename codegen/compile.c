@@ -1,0 +1,205 @@
+/* Compiling all kernels of a program, on several threads.
+ *
+ * Kernels that follow each other are lowered into one LLVM module, a batch, until it is large
+ * enough that setting up LLVM's passes, about 2 ms a module, no longer counts. What is in a batch
+ * depends on the kernels alone, so objects are the same for any number of threads: batches begin
+ * where the one before ended, and are begun under the lock. */
+#include "base/guard.h"
+#include "codegen/kernel_internal.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+enum {
+    BATCH_INSTRUCTIONS = 1000, /* of LLVM's IR, from which a batch takes no more kernels */
+    MAX_THREADS = 64
+};
+
+typedef struct Job {
+    const KernelRequest *request;
+    CompiledKernels *results;
+    KernelLaunches launches;
+    uint32_t count, next; /* kernels of all variants; the first that no batch holds */
+    pthread_mutex_t lock; /* holders may use the fields here, the IR context and the arena */
+    Arena *arena;
+    Status status;
+    const char *message;
+} Job;
+
+typedef struct Batch {
+    uint32_t object; /* its number */
+    LLVMContextRef context;
+    LLVMModuleRef module;
+} Batch;
+
+static void fail(Job *job, Status status, const char *message) {
+    if (job->status != STATUS_ok) return;
+    job->status = status;
+    job->message = str_copy(job->arena, str_from(message)).data;
+}
+
+static uint32_t variant_of(const Job *job, uint32_t number) {
+    return number / (uint32_t)job->request->program->kernels.count;
+}
+
+/* ---- lowering, under the lock ---------------------------------------------------------------- */
+
+/* False after a failure. */
+static bool lower_one(Job *job, uint32_t number, LLVMModuleRef module) {
+    const Program *p = job->request->program;
+    uint32_t variant = variant_of(job, number);
+    uint32_t kernel = number - variant * (uint32_t)p->kernels.count;
+    const Target *target = job->request->targets[variant];
+    const char *why, *symbol = kernel_symbol(p, kernel, variant, job->arena);
+    TileProgram *tile = kernel_tile(p, kernel, target, TILE_placed, job->request->round_everywhere,
+                                    job->arena, &why);
+    if (tile == NULL) {
+        const char *name = p->kernels.data[kernel].name->data;
+        fail(job, STATUS_internal, str_format(job->arena, "kernel %s: %s", name, why).data);
+        return false;
+    }
+    job->results->facts[number] = kernel_facts(tile, target);
+    job->results->symbols[number] = symbol;
+    LowerOptions options =
+        kernel_lower_options(p, &job->launches, kernel, target, symbol, job->arena);
+    lower_into(module, tile, &options);
+    return true;
+}
+
+static bool is_large(LLVMModuleRef module) {
+    uint32_t count = 0;
+    LLVMValueRef f = LLVMGetFirstFunction(module);
+    for (; f && count < BATCH_INSTRUCTIONS; f = LLVMGetNextFunction(f)) {
+        LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f);
+        for (; block && count < BATCH_INSTRUCTIONS; block = LLVMGetNextBasicBlock(block)) {
+            LLVMValueRef instr = LLVMGetFirstInstruction(block);
+            for (; instr; instr = LLVMGetNextInstruction(instr)) count++;
+        }
+    }
+    return count >= BATCH_INSTRUCTIONS;
+}
+
+static bool lower_batch(Job *job, LLVMModuleRef module) {
+    uint32_t variant = variant_of(job, job->next);
+    while (job->next < job->count && variant_of(job, job->next) == variant) {
+        if (!lower_one(job, job->next++, module)) return false;
+        if (is_large(module)) break;
+    }
+    return true;
+}
+
+/* Lowers the next kernels. False when there are none left, or after a failure. */
+static bool begin_batch(Job *job, Batch *batch, const Target **out_target) {
+    if (job->status != STATUS_ok || job->next >= job->count) return false;
+    uint32_t variant = variant_of(job, job->next);
+    volatile bool good = false;
+    Guard guard;
+    *out_target = job->request->targets[variant];
+    batch->object = (uint32_t)job->results->objects.count;
+    vec_push(job->arena, &job->results->objects, (KernelObject){.variant = variant});
+    batch->context = LLVMContextCreate();
+    batch->module = LLVMModuleCreateWithNameInContext("kernels", batch->context);
+    guard_enter(&guard);
+    if (setjmp(guard.jump) == 0)
+        good = lower_batch(job, batch->module);
+    else
+        fail(job, guard.kind == GUARD_memory ? STATUS_memory : STATUS_internal, guard.message);
+    guard_leave(&guard);
+    if (good) return true;
+    LLVMDisposeModule(batch->module);
+    LLVMContextDispose(batch->context);
+    return false;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* Objects are made without the lock. After an error LLVM's context is in no known state, and stays.
+ */
+static void emit_batch(Job *job, const Batch *batch, Emitter *emitter, Arena *scratch) {
+    Str object;
+    const char *message = NULL;
+    Status status = emit_module(emitter, batch->module, EMIT_object, scratch, &object, &message);
+    pthread_mutex_lock(&job->lock);
+    if (status != STATUS_ok)
+        fail(job, status, message);
+    else
+        job->results->objects.data[batch->object].bytes = str_copy(job->arena, object);
+    pthread_mutex_unlock(&job->lock);
+    if (status != STATUS_ok) return;
+    LLVMDisposeModule(batch->module);
+    LLVMContextDispose(batch->context);
+}
+
+/* Batches come variant by variant, so a thread rarely changes its target machine. */
+static void work_through(Job *job, Arena *scratch) {
+    const Target *target = NULL, *wanted = NULL;
+    Emitter *emitter = NULL;
+    for (;;) {
+        Batch batch;
+        pthread_mutex_lock(&job->lock);
+        bool some = begin_batch(job, &batch, &wanted);
+        pthread_mutex_unlock(&job->lock);
+        if (!some) break;
+        if (wanted != target) {
+            emitter_free(emitter);
+            emitter = emitter_new(scratch, wanted, job->request->level);
+            target = wanted;
+        }
+        emit_batch(job, &batch, emitter, scratch);
+    }
+    emitter_free(emitter);
+}
+
+static void *run_thread(void *data) {
+    Job *job = data;
+    Guard guard;
+    Arena *volatile scratch = NULL;
+    guard_enter(&guard);
+    if (setjmp(guard.jump) == 0) {
+        scratch = arena_new(NULL);
+        work_through(job, scratch);
+    } else {
+        pthread_mutex_lock(&job->lock);
+        if (job->status == STATUS_ok) {
+            job->status = guard.kind == GUARD_memory ? STATUS_memory : STATUS_internal;
+            job->message = "compiling a kernel failed";
+        }
+        pthread_mutex_unlock(&job->lock);
+    }
+    guard_leave(&guard);
+    arena_free(scratch);
+    return NULL;
+}
+
+static uint32_t thread_count(const KernelRequest *request, uint32_t jobs) {
+    cpu_set_t set;
+    uint32_t threads = request->threads;
+    if (threads == 0 && sched_getaffinity(0, sizeof set, &set) == 0)
+        threads = (uint32_t)CPU_COUNT(&set);
+    if (threads == 0) threads = 1;
+    if (threads > MAX_THREADS) threads = MAX_THREADS;
+    return threads < jobs ? threads : jobs;
+}
+
+static void run_threads(Job *job) {
+    pthread_t threads[MAX_THREADS];
+    uint32_t wanted = thread_count(job->request, job->count), started = 0;
+    while (started + 1 < wanted && pthread_create(&threads[started], NULL, run_thread, job) == 0)
+        started++;
+    run_thread(job);
+    for (uint32_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
+}
+
+Status kernels_compile(const KernelRequest *request, Arena *arena, CompiledKernels *out_kernels,
+                       const char **out_message) {
+    uint32_t count = (uint32_t)request->program->kernels.count * request->target_count;
+    *out_kernels = (CompiledKernels){.facts = NEW_ARRAY(arena, KernelFacts, count),
+                                     .symbols = NEW_ARRAY(arena, const char *, count)};
+    Job job = {.request = request, .results = out_kernels, .count = count, .arena = arena};
+    job.launches = kernel_find_launches(request->program, arena);
+    pthread_mutex_init(&job.lock, NULL);
+    run_threads(&job);
+    pthread_mutex_destroy(&job.lock);
+    *out_message = job.message;
+    return job.status;
+}
