@@ -5,14 +5,17 @@ bool row_is_dear(const Node *node) {
     return op_info(node->op)->ulp > 0 || node->op == OP_gather || node->op == OP_random;
 }
 
-/* Whether something dear is computed between `id` and the inputs and finished reductions. */
-static bool is_dear_cone(const Row *s, NodeId id) {
-    const Node *node = graph_node(s->request->region, id);
-    if (row_is_reduction(node->op)) return false;
-    if (row_is_dear(node)) return true;
-    for (uint32_t i = 0; i < node->arg_count; i++)
-        if (is_dear_cone(s, node->args[i])) return true;
-    return false;
+/* By node: whether something dear is computed between it and the inputs and finished reductions. */
+static bool *find_dear(const Row *s) {
+    const Graph *g = s->request->region;
+    bool *dear = NEW_ARRAY(s->e.arena, bool, g->nodes.count);
+    for (NodeId id = 0; id < g->nodes.count; id++) {
+        const Node *node = graph_node(g, id);
+        if (row_is_reduction(node->op)) continue;
+        dear[id] = row_is_dear(node);
+        for (uint32_t i = 0; i < node->arg_count; i++) dear[id] |= dear[node->args[i]];
+    }
+    return dear;
 }
 
 bool row_is_sized(const Row *s, NodeId id) {
@@ -27,6 +30,7 @@ static bool *find_kept(Row *s, uint32_t stage) {
     const Graph *g = s->request->region;
     bool *computed = NEW_ARRAY(s->e.arena, bool, g->nodes.count);
     bool *kept = NEW_ARRAY(s->e.arena, bool, g->nodes.count);
+    const bool *dear = find_dear(s);
     for (size_t i = 0; i < s->reductions.count; i++) {
         NodeId id = s->reductions.data[i];
         if (s->stage[id] == stage) computed[graph_node(g, id)->args[0]] = true;
@@ -42,14 +46,13 @@ static bool *find_kept(Row *s, uint32_t stage) {
             NodeId arg = node->args[i];
             bool later = !row_is_reduction(node->op) || s->stage[id] > stage;
             if (later && computed[arg] && s->stage[arg] < stage && row_is_sized(s, arg) &&
-                is_dear_cone(s, arg))
+                dear[arg])
                 kept[arg] = true;
         }
     }
     for (size_t i = 0; i < g->outputs.count; i++) {
         NodeId base = domain_base(g, g->outputs.data[i].node);
-        if (computed[base] && s->stage[base] < stage && row_is_sized(s, base) &&
-            is_dear_cone(s, base))
+        if (computed[base] && s->stage[base] < stage && row_is_sized(s, base) && dear[base])
             kept[base] = true;
     }
     return kept;

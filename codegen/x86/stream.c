@@ -54,14 +54,17 @@ bool x86_stream(Lowering *l, const Access *access, const Place *place, V value) 
     return true;
 }
 
-/* One request for each cache line; a prefetch of no memory of ours does nothing. */
+/* One request for each cache line; a prefetch of no memory of ours does nothing. What is needed
+ * soon is asked into the first cache, what is further ahead into the second, lest it drive out what
+ * is needed now. */
 void x86_prefetch(Lowering *l, const Access *access, const Place *place, int64_t ahead) {
-    enum { LINE = 64 };
+    enum { LINE = 64, FIRST = 3, SECOND = 2 };
+    int cache = ahead > l->options->target->l1_bytes / 4 ? SECOND : FIRST;
     int64_t bytes = (int64_t)dtype_info(access->view->dtype)->bits * place->lanes / 8;
     V address = access_address(l, access, place->base, place->offset);
     for (int64_t at = 0; at < bytes; at += LINE) {
-        V args[4] = {ll_gep(l, l->i8, address, ll_i64(l, ahead + at)), ll_i32(l, 0), ll_i32(l, 3),
-                     ll_i32(l, 1)};
+        V args[4] = {ll_gep(l, l->i8, address, ll_i64(l, ahead + at)), ll_i32(l, 0),
+                     ll_i32(l, cache), ll_i32(l, 1)};
         ll_intrinsic(l, "llvm.prefetch", &l->ptr, 1, args, 4);
     }
 }
