@@ -2,6 +2,23 @@
 #include "compiler/session.h"
 #include "ir/infer.h"
 
+/* The parts of the report, in order. */
+typedef enum Part { PART_fusion, PART_plan, PART_memory, PART_schedule, PART_count } Part;
+
+static const char *const part_names[] = {[PART_fusion] = "fusion",
+                                         [PART_plan] = "plan",
+                                         [PART_memory] = "memory",
+                                         [PART_schedule] = "schedule"};
+
+/* Which part a pass's remarks belong to. */
+static Part part_of(const char *pass) {
+    Str name = str_from(pass);
+    if (str_equal(name, STR("fuse")) || str_equal(name, STR("single"))) return PART_fusion;
+    if (str_equal(name, STR("memory"))) return PART_memory;
+    if (str_equal(name, STR("schedule"))) return PART_schedule;
+    return PART_plan;
+}
+
 typedef struct ExplainCall {
     tcc_unit *unit;
     Str show;
@@ -20,9 +37,15 @@ static bool wants(Str show, const char *name) {
     return false;
 }
 
-static void put_number(Buf *buf, const RemarkNumber *number) {
-    buf_print(buf, " %s=", number->name);
-    buf_double(buf, number->value);
+/* " (bytes 1280, fused ns 210.2)" */
+static void put_numbers(Buf *buf, const Remark *remark) {
+    for (uint32_t i = 0; i < remark->number_count; i++) {
+        const RemarkNumber *number = &remark->numbers[i];
+        bool whole = number->value == (double)(int64_t)number->value;
+        buf_print(buf, "%s%s %.*f", i == 0 ? " (" : ", ", number->name, whole ? 0 : 1,
+                  number->value);
+    }
+    if (remark->number_count > 0) buf_char(buf, ')');
 }
 
 static void put_place(ExplainCall *call, const Origin *origin) {
@@ -33,32 +56,47 @@ static void put_place(ExplainCall *call, const Origin *origin) {
 }
 
 static void put_remark(ExplainCall *call, const Remark *remark) {
-    static const char *const kinds[] = {
-        [REMARK_applied] = "did", [REMARK_missed] = "did not", [REMARK_choice] = "chose"};
-    buf_put(&call->buf, STR("  "));
+    Buf *buf = &call->buf;
+    buf_put(buf, STR("  "));
     put_place(call, remark->origin);
-    buf_print(&call->buf, "%s %s", kinds[remark->kind], remark->rule);
-    if (remark->where.size > 0) buf_print(&call->buf, " at %.*s", STR_ARG(remark->where));
-    if (remark->text.size > 0) buf_print(&call->buf, ": %.*s", STR_ARG(remark->text));
-    for (uint32_t i = 0; i < remark->number_count; i++) put_number(&call->buf, &remark->numbers[i]);
-    buf_char(&call->buf, '\n');
+    if (remark->kind == REMARK_missed) {
+        const char *what = part_of(remark->pass) == PART_fusion ? "not fused" : "not done";
+        buf_print(buf, "%.*s: %s [%s]", STR_ARG(remark->where), what, remark->rule);
+    } else {
+        buf_print(buf, "%s %s", remark->kind == REMARK_choice ? "chose" : "did", remark->rule);
+        if (remark->where.size > 0) buf_print(buf, " at %.*s", STR_ARG(remark->where));
+    }
+    if (remark->text.size > 0) buf_print(buf, ": %.*s", STR_ARG(remark->text));
+    put_numbers(buf, remark);
+    buf_char(buf, '\n');
 }
 
-/* Which part of the report a pass's remarks belong to. */
-static const char *part_of(Str pass) {
-    if (str_equal(pass, STR("fuse")) || str_equal(pass, STR("single"))) return "fusion";
-    if (str_equal(pass, STR("memory"))) return "memory";
-    if (str_equal(pass, STR("schedule"))) return "schedule";
-    return "plan";
+static bool is_first_of_rule(const PassContext *pass, size_t index) {
+    Str rule = str_from(pass->remarks.data[index].rule);
+    for (size_t i = 0; i < index; i++)
+        if (str_equal(str_from(pass->remarks.data[i].rule), rule)) return false;
+    return true;
 }
 
-static void put_remarks(ExplainCall *call, const char *part) {
+/* What would change a decision, once for each rule. */
+static void put_advice(ExplainCall *call, Part part) {
     const PassContext *pass = &call->unit->pass;
+    bool begun = false;
     for (size_t i = 0; i < pass->remarks.count; i++) {
         const Remark *remark = &pass->remarks.data[i];
-        if (str_equal(str_from(part_of(str_from(remark->pass))), str_from(part)))
-            put_remark(call, remark);
+        if (part_of(remark->pass) != part || remark->advice.size == 0 || !is_first_of_rule(pass, i))
+            continue;
+        if (!begun) buf_put(&call->buf, STR("what would change it:\n"));
+        begun = true;
+        buf_print(&call->buf, "  [%s] %.*s\n", remark->rule, STR_ARG(remark->advice));
     }
+}
+
+static void put_remarks(ExplainCall *call, Part part) {
+    const PassContext *pass = &call->unit->pass;
+    for (size_t i = 0; i < pass->remarks.count; i++)
+        if (part_of(pass->remarks.data[i].pass) == part) put_remark(call, &pass->remarks.data[i]);
+    put_advice(call, part);
 }
 
 /* The kernels: what is in each, and the bytes that it moves at the dims' tune values. */
@@ -88,6 +126,17 @@ static void put_kernels(ExplainCall *call) {
     }
 }
 
+/* The memory pass's one remark a bucket has what the plan's own figure leaves out. */
+static const Remark *find_plan(const ExplainCall *call, uint32_t bucket) {
+    const PassContext *pass = &call->unit->pass;
+    for (size_t i = 0; i < pass->remarks.count; i++) {
+        const Remark *remark = &pass->remarks.data[i];
+        if (part_of(remark->pass) == PART_memory && remark->numbers[0].value == bucket)
+            return remark;
+    }
+    return NULL;
+}
+
 static void put_memory(ExplainCall *call) {
     const Program *p = call->unit->result.program;
     for (uint32_t b = 0; b < p->bucket_count; b++) {
@@ -95,14 +144,13 @@ static void put_memory(ExplainCall *call) {
         for (size_t d = 0; d < p->dims.count; d++)
             buf_print(&call->buf, "%s%.*s <= %lld", d == 0 ? " for " : ", ",
                       STR_ARG(p->dims.data[d]->name), (long long)p->buckets[b].hi[d]);
+        const Remark *plan = find_plan(call, b);
+        if (plan != NULL && plan->numbers[3].value > 0)
+            buf_print(&call->buf, " (%.0f places, any plan takes at least %.0f bytes)",
+                      plan->numbers[3].value, plan->numbers[2].value);
         buf_char(&call->buf, '\n');
     }
 }
-
-static const struct {
-    const char *name;
-    void (*put)(ExplainCall *call); /* before the pass's remarks; may be NULL */
-} parts[] = {{"fusion", put_kernels}, {"plan", NULL}, {"memory", put_memory}, {"schedule", NULL}};
 
 /* The first name of the list that is no part; empty when all are. */
 static Str unknown_part(Str show) {
@@ -110,11 +158,26 @@ static Str unknown_part(Str show) {
         size_t end = begin, i = 0;
         while (end < show.size && show.data[end] != ',') end++;
         Str name = {show.data + begin, end - begin};
-        while (i < sizeof parts / sizeof *parts && !str_equal(name, str_from(parts[i].name))) i++;
-        if (i == sizeof parts / sizeof *parts) return name;
+        while (i < PART_count && !str_equal(name, str_from(part_names[i]))) i++;
+        if (i == PART_count) return name;
         begin = end + 1;
     }
     return (Str){0};
+}
+
+static void put_part(ExplainCall *call, Part part) {
+    buf_print(&call->buf, "%s:\n", part_names[part]);
+    if (part == PART_fusion) put_kernels(call);
+    if (part == PART_memory)
+        put_memory(call);
+    else
+        put_remarks(call, part);
+}
+
+Str unit_explanation(tcc_unit *unit) {
+    ExplainCall call = {.unit = unit, .buf = {.arena = unit->arena}};
+    for (int part = 0; part < PART_count; part++) put_part(&call, (Part)part);
+    return buf_str(&call.buf);
 }
 
 static tcc_status explain_body(void *data) {
@@ -127,12 +190,8 @@ static tcc_status explain_body(void *data) {
     if (call->unit->result.program == NULL)
         return compiler_fail(call->unit->compiler, TCC_INVALID,
                              "the passes that were run make no program");
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (!wants(call->show, parts[i].name)) continue;
-        buf_print(&call->buf, "%s:\n", parts[i].name);
-        if (parts[i].put != NULL) parts[i].put(call);
-        put_remarks(call, parts[i].name);
-    }
+    for (int part = 0; part < PART_count; part++)
+        if (wants(call->show, part_names[part])) put_part(call, (Part)part);
     return TCC_OK;
 }
 

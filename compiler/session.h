@@ -92,7 +92,10 @@ tcc_status unit_choose_targets(tcc_unit *unit);
  * diagnostics. */
 Graph *unit_fill_params(tcc_unit *unit, const Graph *graph);
 
-/* kernels.c: compiles the kernels unless that was done. */
+/* explain.c: all decisions as text, for a unit with a program. */
+Str unit_explanation(tcc_unit *unit);
+
+/* open.c: compiles the kernels unless that was done. */
 tcc_status unit_compile_kernels(tcc_unit *unit);
 /* open.c: makes unit->artefact unless that was done. */
 tcc_status unit_make_artefact(tcc_unit *unit);

@@ -15,12 +15,42 @@ typedef struct WriteCall {
     Str path;
 } WriteCall;
 
+/* The decisions stand behind the graph as comments that begin so: the section is .tir text still.
+ */
+static const char explain_mark[] = "#: ";
+
+static void put_explanation(Buf *buf, Str text) {
+    for (size_t begin = 0, end; begin < text.size; begin = end) {
+        for (end = begin; end < text.size && text.data[end] != '\n'; end++) {
+        }
+        end += end < text.size;
+        buf_put(buf, str_from(explain_mark));
+        buf_put(buf, (Str){text.data + begin, end - begin});
+    }
+}
+
+/* What put_explanation wrote. */
+static Str find_explanation(Arena *arena, Str text) {
+    Buf buf = {.arena = arena};
+    Str mark = str_from(explain_mark);
+    for (size_t begin = 0, end; begin < text.size; begin = end) {
+        for (end = begin; end < text.size && text.data[end] != '\n'; end++) {
+        }
+        end += end < text.size;
+        Str line = {text.data + begin, end - begin};
+        if (!str_starts_with(line, mark)) continue;
+        buf_put(&buf, (Str){line.data + mark.size, line.size - mark.size});
+    }
+    return buf_str(&buf);
+}
+
 static Str graph_text(tcc_unit *unit) {
     Buf buf = {.arena = unit->arena};
     Module module = {.ctx = unit->ctx, .arena = unit->arena};
     if (unit->options.strip_info) return (Str){0};
     vec_push(unit->arena, &module.models, (Graph *)(uintptr_t)unit->result.graph);
     print_module(&buf, &module, &(PrintOptions){.origins = true});
+    put_explanation(&buf, unit_explanation(unit));
     return buf_str(&buf);
 }
 
@@ -91,14 +121,21 @@ static tcc_status read_body(void *data) {
     Diags *diags = diags_new(arena, compiler_diagnose, call->compiler, 0);
     Status status = file_read(arena, diags, (Loc){0}, call->path, MAX_ARTEFACT_BYTES, &file);
     if (status != STATUS_ok) return compiler_status(status);
-    bool graph = strcmp(call->kind, "graph") == 0;
+    bool explain = strcmp(call->kind, "explain") == 0;
+    bool graph = explain || strcmp(call->kind, "graph") == 0;
     if (!graph && strcmp(call->kind, "metadata") != 0)
         return compiler_fail(call->compiler, TCC_INVALID, "an artefact holds no \"%s\"",
                              call->kind);
     if (!artefact_find_section(file, graph ? ".tcc.graph" : ".tcc.meta", &section))
-        return compiler_fail(call->compiler, TCC_INVALID, "%.*s is no model of tcc, or holds no %s",
-                             STR_ARG(call->path), call->kind);
-    if (graph) return unpack(call, arena, section);
+        return compiler_fail(call->compiler, TCC_INVALID,
+                             "%.*s is no model of tcc, or holds no %s%s", STR_ARG(call->path),
+                             explain ? "explanation" : call->kind,
+                             graph ? " (--strip-info leaves it out)" : "");
+    if (graph) {
+        tcc_status unpacked = unpack(call, arena, section);
+        if (explain && unpacked == TCC_OK) call->text = find_explanation(arena, call->text);
+        return unpacked;
+    }
     while (section.size > 0 && section.data[section.size - 1] == 0) section.size--;
     call->text = str_copy(arena, section);
     return TCC_OK;

@@ -1,9 +1,10 @@
-/* tcc explain: the decisions of the passes. */
+/* tcc explain: the decisions of the passes, of a model file or as a model.so keeps them. */
 #include "driver/compile.h"
 #include "driver/model_source.h"
 #include "driver/option_values.h"
 #include "driver/report.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static Exit explain(Compilation *c, const Options *options) {
@@ -29,15 +30,51 @@ static Exit check_show(const char *show) {
     return EXIT_fine;
 }
 
+static bool is_wanted(const char *show, const char *part, size_t size) {
+    for (; show && *show; show += *show == ',') {
+        size_t length = strcspn(show, ",");
+        if (length == size && memcmp(show, part, size) == 0) return true;
+        show += length;
+    }
+    return false;
+}
+
+/* The parts of `text` that --show lists; each begins with its name and a colon. */
+static void print_parts(const char *show, const char *text, size_t size) {
+    bool wanted = !show || !*show;
+    for (const char *line = text, *end = text + size, *next; line < end; line = next) {
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+        next = stop ? stop + 1 : end;
+        size_t length = strcspn(line, ":\n");
+        if (show && *show && option_takes("show", line, length))
+            wanted = is_wanted(show, line, length);
+        if (wanted) fwrite(line, 1, (size_t)(next - line), stdout);
+    }
+}
+
+/* The compiler left its reasons in the artefact. */
+static Exit explain_artefact(const Options *options) {
+    Compilation c;
+    const char *text;
+    size_t size;
+    Exit result = refuse_compiling(options);
+    if (result != EXIT_fine) return result;
+    result = compilation_open(&c, options);
+    if (result == EXIT_fine) {
+        tcc_status status =
+            tcc_artefact_read(c.compiler, options->operand, "explain", &text, &size);
+        result = compilation_result(&c, status);
+    }
+    if (result == EXIT_fine) print_parts(options_last(options, OPTION_show), text, size);
+    compilation_close(&c);
+    return result;
+}
+
 Exit cmd_explain(const Options *options) {
     Compilation c;
     Exit result = check_show(options_last(options, OPTION_show));
     if (result != EXIT_fine) return result;
-    if (is_artefact_given(options)) {
-        report_error("%s is compiled already: explain takes the model file that it came from",
-                     options->operand);
-        return EXIT_usage;
-    }
+    if (is_artefact_given(options)) return explain_artefact(options);
     result = compilation_open(&c, options);
     if (result == EXIT_fine) result = explain(&c, options);
     compilation_close(&c);

@@ -38,7 +38,8 @@ typedef struct Remark {
     const Origin *origin; /* may be NULL */
     uint32_t number_count;
     RemarkNumber numbers[REMARK_MAX_NUMBERS];
-    Str text; /* one sentence without a full stop; may be empty */
+    Str text;   /* one sentence without a full stop; may be empty */
+    Str advice; /* what would change the decision; may be empty */
 } Remark;
 
 /* `--schedule=KERNEL:field=value,…`: the fields replace what the cost model chose. */

@@ -151,8 +151,9 @@ TCC_API tcc_status tcc_unit_check(tcc_unit *unit, const tcc_tensor *inputs, uint
 
 /* ---- artefacts in files --------------------------------------------------------------------- */
 
-/* Reads, without loading or running it, what a model.so holds: "metadata" (JSON) or "graph" (its
- * .tir text, absent after --strip-info). The text lives until the next call on the compiler. */
+/* Reads, without loading or running it, what a model.so holds: "metadata" (JSON), "graph" (its .tir
+ * text) or "explain" (what tcc_unit_explain said); the last two are absent after --strip-info. The
+ * text lives until the next call on the compiler. */
 TCC_API tcc_status tcc_artefact_read(tcc_compiler *compiler, const char *path, const char *kind,
                                      const char **out_text, size_t *out_size);
 

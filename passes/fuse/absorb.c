@@ -41,16 +41,15 @@ static bool is_prologue(const Fuser *f, const Group *group, NodeId id) {
 static bool may_join(const Fuser *f, const Group *group, NodeId id, Refusal *out_refusal) {
     const Ban *ban = fuser_find_ban(f, group->root, id);
     if (ban) {
-        *out_refusal = refusal("fuse-no-skeleton", ban->why);
+        *out_refusal = refusal_saying(REASON_no_skeleton, ban->why);
         return false;
     }
     if (group->nodes.count >= FUSE_MAX_NODES) {
-        *out_refusal = refusal("fuse-size", "the kernel would be too large");
+        *out_refusal = refusal(REASON_size);
         return false;
     }
     if (fuser_class(f, id) == CLASS_GATHER && is_prologue(f, group, id)) {
-        *out_refusal =
-            refusal("fuse-gather-in-loop", "indices would be checked again for each tile");
+        *out_refusal = refusal(REASON_gather_in_loop);
         return false;
     }
     return true;
@@ -65,14 +64,14 @@ static bool is_free_movement(const Fuser *f, NodeId id) {
 static bool joins_users(const Fuser *f, NodeId id, const GroupList *users, Refusal *out_refusal) {
     if (!fuser_is_pointwise(f, id) || users->count == 0) return false;
     if (f->is_output[id]) {
-        *out_refusal = refusal("fuse-output", "it is a result of the model");
+        *out_refusal = refusal(REASON_output);
         return false;
     }
     for (size_t i = 0; i < users->count; i++)
         if (!may_join(f, users->data[i], id, out_refusal)) return false;
     if (is_free_movement(f, id)) return true;
     if (users->count > FUSE_MAX_GROUPS) {
-        *out_refusal = refusal("fuse-many-users", "too many kernels need it");
+        *out_refusal = refusal(REASON_many_users);
         return false;
     }
     return cost_prefers_absorbed(f, id, users->data, users->count, out_refusal);

@@ -321,9 +321,7 @@ bool cost_prefers_absorbed(const Fuser *f, NodeId id, Group *const *groups, size
     Cone cone = {.whole = true};
     follow(f, &cone, id);
     if (count > 1 && (!cone.whole || cone.flops > FUSE_DEAR_FLOPS)) {
-        *out_refusal =
-            refusal("fuse-dear-to-repeat", "several kernels need it, and computing it again "
-                                           "in each is dearer than storing it");
+        *out_refusal = refusal(REASON_dear_to_repeat);
         refusal_note(out_refusal, "flops", cone.flops);
         return false;
     }
@@ -334,7 +332,7 @@ bool cost_prefers_absorbed(const Fuser *f, NodeId id, Group *const *groups, size
     double ratio = 0;
     for (int p = 0; p < FUSE_POINTS; p++) ratio += inside.at[p] / outside.at[p];
     if (ratio < FUSE_POINTS) return true;
-    *out_refusal = refusal("fuse-slower", "fused, the kernels would take longer");
+    *out_refusal = refusal(REASON_slower);
     refusal_note(out_refusal, "fused ns", inside.at[1]);
     refusal_note(out_refusal, "apart ns", outside.at[1]);
     return false;

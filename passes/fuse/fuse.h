@@ -51,10 +51,17 @@ typedef struct Verdict {
     struct Verdict *next;
 } Verdict;
 
+typedef enum ReasonId {
+#define REASON(id, rule, text, advice) REASON_##id,
+#include "passes/fuse/reasons.def"
+#undef REASON
+    REASON_count
+} ReasonId;
+
 /* Why one group cannot, or need not, be one with another. */
 typedef struct Refusal {
-    const char *rule; /* a literal; NULL: none */
-    const char *text;
+    ReasonId reason;
+    const char *text; /* instead of the reason's own; NULL: that */
     uint32_t number_count;
     RemarkNumber numbers[REMARK_MAX_NUMBERS];
 } Refusal;
@@ -143,7 +150,9 @@ void fuse_merge(Fuser *f);
 
 /* ---- reasons.c ------------------------------------------------------------------------------- */
 
-Refusal refusal(const char *rule, const char *text);
+Refusal refusal(ReasonId reason);
+/* With words of its own. */
+Refusal refusal_saying(ReasonId reason, const char *text);
 void refusal_note(Refusal *refused, const char *name, double value);
 void fuse_keep_reason(Fuser *f, const Group *from, const Group *to, const Refusal *why);
 /* The name that the group's kernel gets; a C identifier, unique in the graph. */

@@ -82,9 +82,7 @@ static const char *merge_skeletons(const char *a, const char *b, Refusal *out_re
     if (plain) return a;
     if (str_equal(str_from(a), STR("elementwise"))) return b;
     if (str_equal(str_from(a), STR("row")) && str_equal(str_from(b), STR("row"))) return a;
-    *out_refusal =
-        refusal("fuse-two-walks", "the ops accumulate in different ways, which one kernel "
-                                  "cannot do at once");
+    *out_refusal = refusal(REASON_two_walks);
     return NULL;
 }
 
@@ -102,14 +100,14 @@ const char *group_skeleton(const Fuser *f, const Group *group, size_t count, Ref
         if (!fuser_is_heavy(f, id)) continue;
         const char *own = kernel_skeleton(fuser_class(f, id));
         if (own == NULL) {
-            *out_refusal = refusal("fuse-control", "control flow has no kernel");
+            *out_refusal = refusal(REASON_control);
             return NULL;
         }
         skeleton = merge_skeletons(skeleton, own, out_refusal);
         if (!reduction_is(f, id)) continue;
         ReduceClass class = reduction_class(f, id);
         if (first.type != NULL && !reduction_same_class(&first, &class)) {
-            *out_refusal = refusal("fuse-other-axes", "the reductions run over different axes");
+            *out_refusal = refusal(REASON_other_axes);
             return NULL;
         }
         first = class;

@@ -108,16 +108,15 @@ static uint32_t count_stored(const Fuser *f, const Group *group) {
 /* What can be said without making the merged group. */
 static bool may_merge(const Fuser *f, const Group *a, const Group *b, Refusal *out_refusal) {
     if (a->nodes.count + b->nodes.count > FUSE_MAX_NODES) {
-        *out_refusal = refusal("fuse-size", "the kernel would be too large");
+        *out_refusal = refusal(REASON_size);
         return false;
     }
     if (has_heavy(f, a) && has_heavy(f, b) && (!group_is_row(f, a) || !group_is_row(f, b))) {
-        *out_refusal = refusal("fuse-two-walks", "both accumulate, each over a walk of its own");
+        *out_refusal = refusal(REASON_two_walks);
         return false;
     }
     if (!shapes_agree(f, a, b)) {
-        *out_refusal =
-            refusal("fuse-other-shape", "their results have different numbers of elements");
+        *out_refusal = refusal(REASON_other_shape);
         return false;
     }
     return true;
@@ -186,7 +185,7 @@ static Amount time_of(const Fuser *f, const Group *group) {
 static bool is_cheaper(const Fuser *f, const Group *merged, Amount before, Refusal *out_refusal) {
     Amount after = time_of(f, merged);
     if (total(after) < total(before)) return true;
-    *out_refusal = refusal("fuse-slower", "fused, the kernels would take longer");
+    *out_refusal = refusal(REASON_slower);
     refusal_note(out_refusal, "fused ns", after.at[1]);
     refusal_note(out_refusal, "apart ns", before.at[1]);
     return false;
@@ -197,7 +196,7 @@ static bool is_buildable(Fuser *f, const Group *merged, Refusal *out_refusal) {
     if (skeleton == NULL) return false;
     Region region = group_region(f, merged, merged->nodes.count, NULL);
     const Verdict *verdict = group_judge(f, region.graph, skeleton);
-    if (!verdict->legal) *out_refusal = refusal("fuse-no-skeleton", verdict->why);
+    if (!verdict->legal) *out_refusal = refusal_saying(REASON_no_skeleton, verdict->why);
     return verdict->legal;
 }
 
@@ -211,10 +210,10 @@ static Group *try_merge(Fuser *f, Group *a, Group *b, Refusal *out_refusal) {
     count_evaluations(f, merged);
     bool good = true;
     if (count_stored(f, merged) > FUSE_MAX_OUTPUTS) {
-        *out_refusal = refusal("fuse-outputs", "the kernel would have too many results");
+        *out_refusal = refusal(REASON_outputs);
         good = false;
     } else if (group_has_cycle(f, merged)) {
-        *out_refusal = refusal("fuse-cycle", "the kernel would need a result of itself");
+        *out_refusal = refusal(REASON_cycle);
         good = false;
     }
     good =

@@ -1,8 +1,18 @@
 /* Reasons: why ops stand in different kernels, as data for `tcc explain`. */
 #include "passes/fuse/cost.h"
 
-Refusal refusal(const char *rule, const char *text) {
-    return (Refusal){.rule = rule, .text = text};
+static const struct {
+    const char *rule, *text, *advice;
+} reasons[] = {
+#define REASON(id, rule, text, advice) {rule, text, advice},
+#include "passes/fuse/reasons.def"
+#undef REASON
+};
+
+Refusal refusal(ReasonId reason) { return (Refusal){.reason = reason}; }
+
+Refusal refusal_saying(ReasonId reason, const char *text) {
+    return (Refusal){.reason = reason, .text = text};
 }
 
 void refusal_note(Refusal *refused, const char *name, double value) {
@@ -32,18 +42,37 @@ Str fuse_kernel_name(const Fuser *f, const Group *group) {
                       op_info(graph_node(f->graph, group->newest)->op)->name, group->newest);
 }
 
+/* The op that decides how the group's kernel walks its data; NULL when none does. */
+static const char *walk_of(const Fuser *f, const Group *group) {
+    for (size_t i = group->nodes.count; i-- > 0;) {
+        NodeId id = group->nodes.data[i];
+        if (fuser_is_heavy(f, id)) return op_info(graph_node(f->graph, id)->op)->name;
+    }
+    return NULL;
+}
+
+/* A reason's own words, with the two ops where they are what it is about. */
+static Str reason_text(const Fuser *f, const Refusal *why, const Group *from, const Group *to) {
+    const char *first = walk_of(f, from), *second = walk_of(f, to);
+    if (why->text) return str_from(why->text);
+    if (why->reason != REASON_two_walks) return str_from(reasons[why->reason].text);
+    return str_format(f->arena, "%s and %s %s", first ? first : "both", second ? second : "sides",
+                      reasons[why->reason].text);
+}
+
 static void remark_edge(Fuser *f, const Group *from, const Group *to, NodeId value, NodeId user) {
     uint32_t words[2];
     const Refusal *why = map_get(&f->reasons, edge_key(from, to, words));
-    Refusal plain = refusal("fuse-many-users", "too many kernels need it");
+    Refusal plain = refusal(REASON_many_users);
     if (why == NULL) why = &plain;
-    Remark remark = {.rule = why->rule, .kind = REMARK_missed, .number_count = 1};
+    Remark remark = {.rule = reasons[why->reason].rule, .kind = REMARK_missed, .number_count = 1};
     remark.numbers[0] = (RemarkNumber){"bytes", amount_bytes(f, value).at[1]};
     for (uint32_t i = 0; i < why->number_count && remark.number_count < REMARK_MAX_NUMBERS; i++)
         remark.numbers[remark.number_count++] = why->numbers[i];
     remark.where = str_format(f->arena, "%.*s -> %.*s", STR_ARG(fuse_kernel_name(f, from)),
                               STR_ARG(fuse_kernel_name(f, to)));
-    remark.text = str_from(why->text);
+    remark.text = reason_text(f, why, from, to);
+    remark.advice = str_from(reasons[why->reason].advice);
     remark.origin = graph_node(f->graph, user)->origin;
     pass_remark(f->ctx, &remark);
 }

@@ -86,15 +86,11 @@ Dumps and times go to stderr.
   !   peak 0 bytes for N <= 3
   !   peak 0 bytes for N <= 5
   !   peak 0 bytes for N <= 8
-  !   chose plan bucket=0 arena bytes=0 lower bound=0 places=0
-  !   chose plan bucket=1 arena bytes=0 lower bound=0 places=0
-  !   chose plan bucket=2 arena bytes=0 lower bound=0 places=0
-  !   chose plan bucket=3 arena bytes=0 lower bound=0 places=0
 
 The digits example, memory planned.
 
   $ tcc $TOP/examples/digits/digits.g -o digits.so -v 2>&1 | grep peak
-    peak 49152 bytes for N <= 4
-    peak 196608 bytes for N <= 16
-    peak 786432 bytes for N <= 64
-    peak 3145728 bytes for N <= 256
+    peak 49152 bytes for N <= 4 (5 places, any plan takes at least 49152 bytes)
+    peak 196608 bytes for N <= 16 (5 places, any plan takes at least 196608 bytes)
+    peak 786432 bytes for N <= 64 (5 places, any plan takes at least 786432 bytes)
+    peak 3145728 bytes for N <= 256 (5 places, any plan takes at least 3145728 bytes)

@@ -11,16 +11,25 @@ What was decided, and what a model holds.
     peak 0 bytes for N <= 3
     peak 0 bytes for N <= 5
     peak 0 bytes for N <= 8
-    chose plan bucket=0 arena bytes=0 lower bound=0 places=0
-    chose plan bucket=1 arena bytes=0 lower bound=0 places=0
-    chose plan bucket=2 arena bytes=0 lower bound=0 places=0
-    chose plan bucket=3 arena bytes=0 lower bound=0 places=0
   schedule:
     double.g:3:11: chose schedule at elementwise_mul_3: * (glob)
+  $ echo 'model two(x: f32[8, 8], w: f32[8, 8]) -> (y: f32[8, 8]) { y = relu(x @ w) @ w }' >two.g; tcc explain two.g --show=fusion
+  fusion:
+  2 kernels, 2 launches
+    contract_max_5: contract of contract max; 768 bytes
+    contract_contract_6: contract of contract; 768 bytes
+    two.g:1:75: contract_max_5 -> contract_contract_6: not fused [fuse-two-walks]: contract and contract accumulate in loop nests of their own, and a kernel has one (bytes 256)
+  what would change it:
+    [fuse-two-walks] write one of the two without an op that accumulates, or both as reductions over the same axes, which share a loop nest
   $ tcc explain double.g --show=fusion
   fusion:
   1 kernel, 1 launch
     elementwise_mul_3: elementwise of mul; 24 bytes
+  $ tcc explain double.so | diff - <(tcc explain double.g --target=x86-64-v3)
+  $ tcc explain double.so --show=memory,fusion | diff - <(tcc explain double.g --target=x86-64-v3 --show=fusion,memory)
+  $ tcc double.g --strip-info -o stripped.so; tcc explain stripped.so
+  ! tcc: error: stripped.so is no model of tcc, or holds no explanation (--strip-info leaves it out)
+  [1]
   $ tcc info double.so
   format: tcc model
   compiler: 0.1.0

@@ -108,9 +108,6 @@ A wrong command line is status 2, with a hint where there is one.
   $ tcc check a.so
   ! tcc: error: a.so is compiled already: check takes the model file that it came from
   [2]
-  $ tcc explain a.so
-  ! tcc: error: a.so is compiled already: explain takes the model file that it came from
-  [2]
   $ tcc a.g --target=pdp11
   ! tcc: error: --target: there is no target "pdp11"; --list-targets prints them all
   [2]
@@ -157,7 +154,7 @@ What is compiled already takes no options of the compiler.
   ! tcc: error: a.so is compiled already: --schedule is for the model file that it came from
   [2]
   $ tcc explain a.so --passes=fuse
-  ! tcc: error: a.so is compiled already: explain takes the model file that it came from
+  ! tcc: error: a.so is compiled already: --passes is for the model file that it came from
   [2]
   $ tcc check a.so -O0
   ! tcc: error: a.so is compiled already: check takes the model file that it came from

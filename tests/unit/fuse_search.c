@@ -73,6 +73,9 @@ static void test_two_products_have_two_walks(void) {
     if (CHECK(why != NULL)) {
         CHECK_INT(why->kind, REMARK_missed);
         CHECK_STR(why->numbers[0].name, "bytes");
+        CHECK(str_equal(why->text, STR("contract and contract accumulate in loop nests of their "
+                                       "own, and a kernel has one")));
+        CHECK(str_starts_with(why->advice, STR("write one of the two without")));
         CHECK_NEAR(why->numbers[0].value, 20 * 40 * 4, 0);
     }
     teardown(&f);
