@@ -303,6 +303,8 @@ const char *library_case_run(const LibraryCase *test, Arena *arena, LibraryResul
     bool good = compile(&r) && check_values(&r) && open_model(&r, 1, NULL) && shape_outputs(&r) &&
                 run(&r, "1 thread", PLACE_dense, true) && check_memory(&r) && run_bad_indices(&r) &&
                 run_with_threads(&r) && run_with_layouts(&r);
+    out_result->outputs = r.outputs;
+    out_result->output_count = r.output_count;
     close_model(&r);
     tcc_unit_free(r.unit);
     return good ? NULL : r.fault;

@@ -36,6 +36,8 @@ typedef struct LibraryResult {
     uint32_t launches;
     uint32_t threads; // the most that a kernel ran on
     uint64_t elements, compared;
+    const Tensor *outputs; // of the run on one thread, in the arena
+    uint32_t output_count;
 } LibraryResult;
 
 // NULL when all is well, else what is wrong, in `arena`.

@@ -482,12 +482,14 @@ static double float_value(OpValues values, uint64_t bits) {
                                      INFINITY, -INFINITY, NAN, 3e38, 1e-40};
     double unit = (double)(bits >> 11) * 0x1p-53;
     if (values == VALUES_tame) return (unit - 0.5) * 4;
+    if (values == VALUES_exact) return (double)(bits % 7) - 3;
     if (bits % 23 == 0) return special[bits / 23 % (sizeof special / sizeof *special)];
     return (unit - 0.5) * (bits % 7 == 0 ? 60 : 4);
 }
 
-static int64_t int_value(DType dtype, uint64_t bits) {
+static int64_t int_value(DType dtype, OpValues values, uint64_t bits) {
     if (dtype == DT_bool) return (int64_t)(bits & 1);
+    if (values == VALUES_exact) return (int64_t)(bits % 7) - (dtype_is_signed(dtype) ? 3 : 0);
     return bits % 3 ? (int64_t)(bits >> 8 & 15) - 4 : (int64_t)bits;
 }
 
@@ -499,7 +501,7 @@ void op_case_fill(Tensor *tensor, OpValues values, uint64_t seed, int64_t index_
         else if (dtype_is_float(tensor->dtype))
             tensor_set(tensor, i, float_value(values, bits));
         else
-            tensor_set_int(tensor, i, int_value(tensor->dtype, bits));
+            tensor_set_int(tensor, i, int_value(tensor->dtype, values, bits));
     }
 }
 

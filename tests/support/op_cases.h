@@ -32,7 +32,8 @@ bool op_case_is_lowered(Op op);
 
 typedef enum OpValues {
     VALUES_wild, // NaN, infinities, zeros and the ends of the range are among the floats
-    VALUES_tame  // floats within ±2, so that hardly anything overflows
+    VALUES_tame, // floats within ±2, so that hardly anything overflows
+    VALUES_exact // integers within ±3
 } OpValues;
 
 void op_case_fill(Tensor *tensor, OpValues values, uint64_t seed, int64_t index_limit);

@@ -1,0 +1,28 @@
+// Whether a case compiles and gives the right values in one way of compiling it.
+#ifndef TCC_TESTS_FUZZ_JUDGE_H
+#define TCC_TESTS_FUZZ_JUDGE_H
+
+#include "tests/fuzz/case.h"
+
+// The ways, by number: -O0, -O2, then every pass left out and the orders that the table of passes
+// allows.
+enum { FUZZ_o0, FUZZ_o2, FUZZ_first_variant };
+uint32_t fuzz_way_count(void);
+const char *fuzz_way_name(uint32_t way);
+
+typedef struct FuzzJudge FuzzJudge;
+FuzzJudge *fuzz_judge_new(Arena *arena);
+void fuzz_judge_free(FuzzJudge *judge);
+
+// Compiles the case and compares each kernel and the whole with the evaluator, runs with 1, 2 and 7
+// threads with each other and, for exact cases, every bit with the evaluator's. NULL when all is
+// well, else what is wrong, in `arena`.
+const char *fuzz_judge(FuzzJudge *judge, Arena *arena, const FuzzCase *c, uint32_t way);
+
+// The same in a process of its own, where crashes and endless loops are faults too.
+const char *fuzz_judge_apart(FuzzJudge *judge, Arena *arena, const FuzzCase *c, uint32_t way);
+
+// Whether the evaluator gives the same bits for both graphs of a pair; else what is wrong.
+const char *fuzz_judge_pair(Arena *arena, const FuzzPair *pair);
+
+#endif
