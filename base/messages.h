@@ -315,6 +315,7 @@
 #define MSG_TIR_TYPE "tir-type", "the type is %s, not %s"
 #define MSG_TIR_NODE "tir-node", "%s"
 #define MSG_TIR_BLOB "tir-blob", "the bytes of this blob are not known"
+#define MSG_TIR_DIGEST "tir-digest", "the bytes of this blob are others than its digest says"
 #define MSG_TIR_LIMIT "tir-limit", "there are more than %d %s"
 
 /* tile programs */

@@ -47,11 +47,14 @@ typedef struct CompileCall {
     tcc_unit *unit;
 } CompileCall;
 
+static bool is_graph(Str path) { return str_ends_with(path, STR(".tir")); }
+
 static Status read_source(CompileCall *call, uint32_t *out_file) {
     tcc_unit *unit = call->unit;
     Str text = call->text;
+    uint64_t most = is_graph(call->path) ? TEXT_MAX_BYTES : DSL_MAX_BYTES;
     if (!call->in_memory)
-        TRY(file_read(unit->arena, unit->diags, (Loc){0}, call->path, DSL_MAX_BYTES, &text));
+        TRY(file_read(unit->arena, unit->diags, (Loc){0}, call->path, most, &text));
     else
         text = str_copy(unit->arena, text);
     *out_file = diags_add_file(unit->diags, str_copy(unit->arena, call->path), text);
@@ -77,8 +80,7 @@ static Module *parse_language(tcc_unit *unit, uint32_t file, WeightTable *table)
 static void free_table(void *table) { weights_free(table); }
 
 static Module *parse_source(tcc_unit *unit, uint32_t file, Str path) {
-    if (str_ends_with(path, STR(".tir")))
-        return parse_module(unit->ctx, unit->arena, unit->diags, file, NULL, NULL);
+    if (is_graph(path)) return parse_module(unit->ctx, unit->arena, unit->diags, file, NULL, NULL);
     if (!str_ends_with(path, STR(".g"))) {
         diag_error(unit->diags, (Loc){0}, MSG_LANGUAGE, STR_ARG(path));
         return NULL;

@@ -31,6 +31,7 @@ static tcc_status put_graph(TextCall *call) {
     Module module = {.ctx = call->unit->ctx, .arena = call->unit->arena};
     vec_push(call->unit->arena, &module.models, (Graph *)(uintptr_t)call->unit->result.graph);
     print_module(&call->buf, &module, &(PrintOptions){0});
+    print_blobs(&call->buf, &module);
     return TCC_OK;
 }
 

@@ -11,7 +11,8 @@
  *     }
  *
  * Floats are hexadecimal; constants of up to 64 elements stand in the text, longer ones are named
- * by their SHA-256 and live in a sidecar (blobs by digest). Origins are printed as `@ line:col`
+ * by their SHA-256, and their bytes stand behind the graphs (print_blobs) or are given to the reader
+ * (BlobLookup). Origins are printed as `@ line:col`
  * when asked.
  */
 #ifndef TCC_IR_TEXT_H
@@ -19,7 +20,11 @@
 
 #include "ir/graph.h"
 
-/* Finds the bytes of a blob by digest when text is read; NULL when unknown. */
+/* Larger constants together are left out of texts, which then do not read back; a text with them
+ * has less than TEXT_MAX_BYTES. */
+enum { TEXT_MAX_BLOB_BYTES = 256 << 20, TEXT_MAX_BYTES = 512 << 20 };
+
+/* Finds the bytes of a blob that the text does not hold by digest when text is read; NULL when unknown. */
 typedef const Blob *BlobLookup(void *user, const uint8_t digest[32]);
 
 typedef struct PrintOptions {
@@ -27,6 +32,8 @@ typedef struct PrintOptions {
 } PrintOptions;
 
 void print_module(Buf *buf, const Module *module, const PrintOptions *options);
+/* The bytes of the blobs that the module's text refers to, to be printed behind it. */
+void print_blobs(Buf *buf, const Module *module);
 void print_graph(Buf *buf, const Graph *graph, const PrintOptions *options);
 /* One node as a line without the newline, for messages. */
 void print_node(Buf *buf, const Graph *graph, NodeId id);

@@ -2,6 +2,7 @@
 #ifndef TCC_IR_TEXT_INTERNAL_H
 #define TCC_IR_TEXT_INTERNAL_H
 
+#include "base/map.h"
 #include "ir/text.h"
 
 /* Constants of up to this many elements stand in the text. */
@@ -16,6 +17,8 @@ bool text_is_name(Str text);
 
 /* "[0x1p+0, -0x1.8p+1]" for a blob that is inline, "blob(digest)" for another, "none" for NULL. */
 void text_put_value(Buf *buf, const Type *type, const Blob *blob);
+
+void text_put_digest(Buf *buf, const Blob *blob); /* in hexadecimal */
 
 /* "dim N in 1..256 tune 32" lines of the symbols that the module mentions. */
 void text_put_symbols(Buf *buf, const Module *module);
@@ -53,6 +56,9 @@ bool text_type(TextReader *in, const Type **out_type);
 /* What buf_put_value wrote, for a type that is known. */
 bool text_value(TextReader *in, const Type *type, BlobLookup *lookup, void *user,
                 const Blob **out_blob);
+bool text_digest(TextReader *in, uint8_t digest[32]);
+/* What print_blobs wrote at the end of the text, which ends before it then: blobs by digest. */
+bool text_blobs(TextReader *in, Map *blobs);
 /* Reports "expected WHAT, found …" at the next token; returns false. */
 bool text_wrong(TextReader *in, const char *what);
 

@@ -440,9 +440,23 @@ static bool read_module(Parser *p, Module *module) {
     return true;
 }
 
+/* The blobs of the text itself, and whoever knows others. */
+typedef struct Blobs {
+    Map map;
+    BlobLookup *lookup;
+    void *user;
+} Blobs;
+
+static const Blob *find_blob(void *user, const uint8_t digest[32]) {
+    const Blobs *blobs = user;
+    const Blob *blob = map_get(&blobs->map, (Str){(const char *)digest, 32});
+    return blob || !blobs->lookup ? blob : blobs->lookup(blobs->user, digest);
+}
+
 Module *parse_module(IrContext *ctx, Arena *arena, Diags *diags, uint32_t file, BlobLookup *lookup,
                      void *user) {
-    Parser p = {.lookup = lookup, .user = user};
+    Blobs blobs = {.map = {.arena = arena}, .lookup = lookup, .user = user};
+    Parser p = {.lookup = find_blob, .user = &blobs};
     size_t errors = diags_error_count(diags);
     p.in = (TextReader){.ctx = ctx, .arena = arena, .diags = diags, .file = file, .line = 1};
     p.in.rest = diags_file_text(diags, file);
@@ -450,7 +464,7 @@ Module *parse_module(IrContext *ctx, Arena *arena, Diags *diags, uint32_t file, 
     Module *module = NEW(arena, Module);
     module->ctx = ctx;
     module->arena = arena;
-    bool good = read_module(&p, module);
+    bool good = text_blobs(&p.in, &blobs.map) && read_module(&p, module);
     return good && diags_error_count(diags) == errors ? module : NULL;
 }
 

@@ -57,12 +57,12 @@ static void put_element(Buf *buf, const Tensor *tensor, const Blob *blob, int64_
     }
 }
 
-static void put_digest(Buf *buf, const Blob *blob) {
+void text_put_digest(Buf *buf, const Blob *blob) {
     uint8_t digest[32];
     char hex[65];
     ir_blob_sha256(blob, digest);
     sha256_hex(digest, hex);
-    buf_print(buf, "blob(%s)", hex);
+    buf_put(buf, str_from(hex));
 }
 
 void text_put_value(Buf *buf, const Type *type, const Blob *blob) {
@@ -72,7 +72,9 @@ void text_put_value(Buf *buf, const Type *type, const Blob *blob) {
         return;
     }
     if (!text_is_inline(type, blob, &count)) {
-        put_digest(buf, blob);
+        buf_put(buf, STR("blob("));
+        text_put_digest(buf, blob);
+        buf_char(buf, ')');
         return;
     }
     Tensor tensor = {.dtype = type->dtype, .rank = 1, .dims = {count}};
@@ -194,7 +196,7 @@ static bool read_elements(TextReader *in, const Type *type, const Blob **out_blo
     return text_expect(in, "]");
 }
 
-static bool read_digest(TextReader *in, uint8_t digest[32]) {
+bool text_digest(TextReader *in, uint8_t digest[32]) {
     Str word = take_number(in);
     bool good = word.size == 64;
     for (size_t i = 0; good && i < 32; i++) {
@@ -213,7 +215,7 @@ bool text_value(TextReader *in, const Type *type, BlobLookup *lookup, void *user
     uint8_t digest[32];
     TextReader start = *in;
     if (!text_expect(in, "blob") || !text_expect(in, "(")) return false;
-    if (!read_digest(in, digest) || !text_expect(in, ")")) return false;
+    if (!text_digest(in, digest) || !text_expect(in, ")")) return false;
     *out_blob = lookup ? lookup(user, digest) : NULL;
     if (*out_blob) return true;
     diag_error(in->diags, text_loc(&start), MSG_TIR_BLOB);

@@ -138,10 +138,11 @@ typedef struct Pipeline {
     PassId items[32];
 } Pipeline;
 
-/* The pipeline of options: that of the level or `passes`, without `skip`. False for unknown names
- * (of dumps too) or too long a list, with the reason in *out_message (in `arena`). */
-bool pipeline_from_options(const PassOptions *options, Arena *arena, Pipeline *out_pipeline,
-                           const char **out_message);
+/* The pipeline of options for a graph of these facts: that of the level or `passes`, without `skip`.
+ * False for unknown names (of dumps too) or too long a list, with the reason in *out_message (in
+ * `arena`). */
+bool pipeline_from_options(const PassOptions *options, uint32_t facts, Arena *arena,
+                           Pipeline *out_pipeline, const char **out_message);
 
 /* The first constraint of passes.def that the pipeline breaks, as a sentence in `arena`, when
  * `facts` hold at its begin; NULL when there is none. */

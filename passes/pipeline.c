@@ -43,9 +43,12 @@ static bool from_names(Str names, Arena *arena, Pipeline *out, const char **out_
     return true;
 }
 
-static void from_level(int level, Pipeline *out) {
+/* A graph of kernels, such as --emit=ir prints, goes on behind the passes that work on ops. */
+static void from_level(int level, uint32_t facts, Pipeline *out) {
+    bool fused = (facts & FACT_fused) != 0 && (facts & FACT_unfused) == 0;
     for (PassId id = 0; id < PASS_count; id++) {
         const PassInfo *info = pass_info(id);
+        if (fused && (info->needs & FACT_unfused) != 0) continue;
         if (level >= info->from && level <= info->to) out->items[out->count++] = id;
     }
 }
@@ -79,11 +82,11 @@ static bool dumps_exist(const PassOptions *options, Arena *arena, const char **o
     return true;
 }
 
-bool pipeline_from_options(const PassOptions *options, Arena *arena, Pipeline *out_pipeline,
-                           const char **out_message) {
+bool pipeline_from_options(const PassOptions *options, uint32_t facts, Arena *arena,
+                           Pipeline *out_pipeline, const char **out_message) {
     *out_pipeline = (Pipeline){0};
     if (!options->passes.size) {
-        from_level(options->level, out_pipeline);
+        from_level(options->level, facts, out_pipeline);
     } else if (!from_names(options->passes, arena, out_pipeline, out_message)) {
         return false;
     }

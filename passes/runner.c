@@ -129,6 +129,16 @@ static bool wants_dump(const PassOptions *options, const PassInfo *info) {
            names_pass(options->dump_after, str_from(info->name));
 }
 
+/* A file stands for itself; what scrolls by is the graph alone. */
+static Str with_blobs(Arena *arena, const Graph *graph, Str text) {
+    Buf buf = {.arena = arena};
+    Graph *models[] = {(Graph *)(uintptr_t)graph};
+    Module module = {.ctx = graph->ctx, .arena = arena, .models = {models, 1, 1}};
+    buf_put(&buf, text);
+    print_blobs(&buf, &module);
+    return buf_str(&buf);
+}
+
 static bool dump(const Run *run, const PassInfo *info, Str text) {
     const PassContext *ctx = run->ctx;
     Str name = str_from(info->name);
@@ -175,6 +185,8 @@ static bool run_graph_pass(Run *run, const PassInfo *info, Arena *into) {
     bool good = true;
     if (wants_dump(&ctx->options, info)) {
         Str text = stat.changed ? graph_text(ctx->scratch, graph) : STR("(unchanged)\n");
+        if (stat.changed && ctx->options.dump_dir.size)
+            text = with_blobs(ctx->scratch, graph, text);
         good = dump(run, info, text);
     }
     arena_free(run->own);
@@ -227,7 +239,8 @@ static bool run_pipeline(Run *run, const Pipeline *pipeline, Arena *arena, PassR
 static bool choose_pipeline(const PassContext *ctx, const Graph *graph, Pipeline *out_pipeline) {
     const char *message;
     Arena *arena = ctx->arena;
-    bool good = pipeline_from_options(&ctx->options, arena, out_pipeline, &message);
+    bool good =
+        pipeline_from_options(&ctx->options, graph_facts(graph), arena, out_pipeline, &message);
     if (good) message = pipeline_fault(out_pipeline, graph_facts(graph), arena);
     if (good && !message) return true;
     diag_error(ctx->diags, (Loc){0}, MSG_PIPELINE, message);

@@ -43,6 +43,29 @@ Levels as text go to stdout or to the file named.
   $ tcc double.g --passes=inline -o double.tir --emit=ir && tcc double.tir -o t.so && tcc run t.so -i x=ones
   y: f32[3]
     [2, 2, 2]
+
+Graphs read back: before the passes and after them, with the bytes of large constants behind them.
+
+  $ digits=$TOP/examples/digits/digits.g; tcc $digits -o d.so; tcc run d.so -i image=random:3 -D N=2 >want
+  > for passes in --passes=inline -O2 -O0; do tcc $digits $passes --emit=ir -o d.tir && tcc d.tir $(test $passes = -O0 && echo -O0) -o again.so && tcc run again.so -i image=random:3 -D N=2 | diff - want | head -3; done
+  > tcc $digits --dump-after=fuse --dump-dir=dumps -o again.so; tcc dumps/*-fuse.tir -o again.so && tcc run again.so -i image=random:3 -D N=2 | cmp - want
+  $ sed '/^blob/{n;s/"A*./"/}' d.tir >cut.tir; tcc cut.tir -o bad.so
+  ! cut.tir:194:3: error: expected base64, found '"nfzu2L3Ij4xLYO+nyJs' [tir-syntax]
+  !   194 |   "nfzu2L3Ij4xLYO+nyJsvnmr/L0Cf509Ymk0vLh1cz7/kQS9rFA1PhKfqb5MSC28D/yEvjrx+76S2yi+lGH6PmQ8Dz8ASeg+"
+  !       |   ^
+  [1]
+  $ sed '/^blob/{n;s/"..../"AAA=AAAA/}' d.tir >digit.tir; tcc digit.tir -o bad.so
+  ! digit.tir:194:3: error: expected base64, found '"AAA=AAAAu2L3Ij4xLYO' [tir-syntax]
+  !   194 |   "AAA=AAAAu2L3Ij4xLYO+nyJsvnmr/L0Cf509Ymk0vLh1cz7/kQS9rFA1PhKfqb5MSC28D/yEvjrx+76S2yi+lGH6PmQ8Dz8ASeg+"
+  !       |   ^
+  [1]
+  $ sed '/^blob/{n;s/""*[^A]/"A/}' d.tir >other.tir; tcc other.tir -o bad.so
+  ! other.tir:193:6: error: the bytes of this blob are others than its digest says [tir-digest]
+  !   193 | blob 3cba11e16bfecec431c45701f8b7d485d7003b5857387fb3314c7bf43a426c0b
+  !       |      ^
+  [1]
+  $ sed '/^blob/,$d' d.tir >less.tir; tcc less.tir -o bad.so 2>&1 | head -1
+  less.tir:5:40: error: the bytes of this blob are not known [tir-blob]
   $ for kind in program tile tile-free llvm asm dot header; do tcc double.g --emit=$kind | grep -c . | sed "s/[1-9][0-9]*/$kind/"; done
   program
   tile

@@ -10,7 +10,7 @@ static Pipeline pipeline_of(Bench *b, const char *names) {
     Pipeline pipeline;
     const char *message = NULL;
     PassOptions options = {.passes = str_from(names)};
-    CHECK(pipeline_from_options(&options, b->arena, &pipeline, &message));
+    CHECK(pipeline_from_options(&options, FACT_unfused, b->arena, &pipeline, &message));
     return pipeline;
 }
 
@@ -20,7 +20,8 @@ static void test_levels_are_legal(void) {
     for (int level = 0; level <= 3; level++) {
         Pipeline pipeline;
         const char *message = NULL;
-        CHECK(pipeline_from_options(&(PassOptions){.level = level}, b.arena, &pipeline, &message));
+        CHECK(pipeline_from_options(&(PassOptions){.level = level}, FACT_unfused, b.arena,
+                                    &pipeline, &message));
         CHECK_STR(pipeline_fault(&pipeline, FACT_unfused, b.arena) ? "fault" : "none", "none");
         CHECK_INT(pipeline.items[pipeline.count - 1], PASS_memory);
     }
@@ -61,18 +62,18 @@ static void test_names_are_checked(void) {
     Pipeline pipeline;
     const char *message = NULL;
     PassOptions options = {.passes = STR("inline,folt")};
-    CHECK(!pipeline_from_options(&options, b.arena, &pipeline, &message));
+    CHECK(!pipeline_from_options(&options, FACT_unfused, b.arena, &pipeline, &message));
     CHECK_STR(message, "no pass \"folt\"");
     options = (PassOptions){.level = 2, .skip = STR("fold,nothing")};
-    CHECK(!pipeline_from_options(&options, b.arena, &pipeline, &message));
+    CHECK(!pipeline_from_options(&options, FACT_unfused, b.arena, &pipeline, &message));
     CHECK_STR(message, "no pass \"nothing\"");
     options.skip = STR("fold");
-    CHECK(pipeline_from_options(&options, b.arena, &pipeline, &message));
+    CHECK(pipeline_from_options(&options, FACT_unfused, b.arena, &pipeline, &message));
     for (uint32_t i = 0; i < pipeline.count; i++) CHECK(pipeline.items[i] != PASS_fold);
     Buf many = {.arena = b.arena};
     for (int i = 0; i < 40; i++) buf_put(&many, STR("fold,"));
     options = (PassOptions){.passes = buf_str(&many)};
-    CHECK(!pipeline_from_options(&options, b.arena, &pipeline, &message));
+    CHECK(!pipeline_from_options(&options, FACT_unfused, b.arena, &pipeline, &message));
     CHECK_STR(message, "too many passes at \"fold\"");
     bench_close(&b);
 }

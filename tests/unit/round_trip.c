@@ -323,7 +323,9 @@ static void run_level(Road *road, int level) {
     PassResult result = {0};
     road->ctx.options.level = level;
     road->ctx.options.passes = (Str){0};
-    if (!CHECK(pipeline_from_options(&road->ctx.options, road->arena, &pipeline, &message))) return;
+    if (!CHECK(pipeline_from_options(&road->ctx.options, FACT_unfused, road->arena, &pipeline,
+                                     &message)))
+        return;
     for (uint32_t i = 0; i < pipeline.count; i++) {
         snprintf(road->where, sizeof road->where, "%s: %.*s -O%d after %s", road->path,
                  STR_ARG(*road->graph->name), level, pass_info(pipeline.items[i])->name);
