@@ -101,8 +101,19 @@ TileId emit_moved(ValueEmitter *e, const Node *node, const Dim *const *index) {
     return value;
 }
 
+/* Whether a gathered index that each element of the tile has for itself stands in `value`. */
+static bool gathers_lanes(const ValueEmitter *e, const Dim *value) {
+    for (size_t d = 0; d < e->dynamics.count; d++)
+        if (dim_mentions(value, e->dynamics.data[d].symbol) &&
+            tile_value_type(e->program, e->dynamics.data[d].value)->rank > 0)
+            return true;
+    return false;
+}
+
 /* Whether all elements of the tile have this index. */
 static bool is_uniform(ValueEmitter *e, const Dim *const *index, uint32_t rank) {
+    for (uint32_t i = 0; i < rank; i++)
+        if (gathers_lanes(e, index[i])) return false;
     for (uint32_t axis = 0; axis < e->shape.rank; axis++) {
         const DimSymbol *symbol = tile_axis_symbol(e->program, axis, e->shape.extents[axis]);
         for (uint32_t i = 0; i < rank; i++)

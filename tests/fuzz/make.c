@@ -91,7 +91,7 @@ Value new_input(Maker *m, const Type *type, int64_t index_limit) {
     OpValues values = m->exact ? VALUES_exact : m->fill;
     op_case_tensor(m->arena, type, m->symbols, m->state, index_limit, &t);
     if (index_limit == 0) op_case_fill(&t, values, m->state, 0);
-    if (index_limit == 0 && pick(m, 4) == 0 && type_is_static(type, NULL) &&
+    if (index_limit == 0 && pick(m, 6) == 0 && type_is_static(type, NULL) &&
         tensor_elements(&t) <= MAX_KNOWN)
         return new_known(m, type, &t, v.most);
     vec_push(m->arena, &m->inputs, t);
@@ -109,7 +109,8 @@ Value fill(Maker *m, const Type *type, double number) {
 
 static Value fresh(Maker *m, DType dtype) {
     const Dim *dims[MAX_AXES];
-    uint32_t rank = pick(m, MAX_AXES);
+    static const uint8_t ranks[] = {0, 1, 1, 2, 2, 2, 3, 3, 4};
+    uint32_t rank = ranks[pick(m, sizeof ranks)];
     for (uint32_t i = 0; i < rank; i++) dims[i] = pick_dim(m);
     const Type *type = type_tensor(m->ctx, dtype, rank, dims);
     while (!is_small(m, type)) type = type_tensor(m->ctx, dtype, --rank, dims);
@@ -129,8 +130,8 @@ static DType pick_dtype(Maker *m, Op op) {
 // Younger ones more often, so that chains become long.
 Value pick_for(Maker *m, Op op) {
     for (int tries = 0; tries < 6 && m->count > 0; tries++) {
-        uint32_t at = pick(m, m->count), young = pick(m, m->count);
-        Value v = m->pool[pick(m, 2) ? at : at > young ? at : young];
+        uint32_t last = m->count - 1, at = pick(m, m->count);
+        Value v = m->pool[pick(m, 2) ? at : last - (pick(m, 2) && last > 0)];
         if (op_accepts(op, type_of(m, v)->dtype)) return v;
     }
     return fresh(m, pick_dtype(m, op));
@@ -300,6 +301,7 @@ void fuzz_make(uint64_t seed, Arena *arena, FuzzPair *out) {
     m.graphs[1] = graph_new(m.ctx, arena, STR("case"));
     pick_sizes(&m);
     bind_names(&m);
+    fresh(&m, pick(&m, 2) ? DT_f32 : pick_dtype(&m, OP_reshape));
     uint32_t nodes = 2 + pick(&m, pick(&m, 5) ? 5 : 14);
     for (uint32_t i = 0; i < nodes; i++) make_node(&m);
     if (m.count == 0) keep(&m, fill(&m, type_scalar(m.ctx, DT_f32), 1));

@@ -96,7 +96,7 @@ static void make_reduce(Maker *m, Op op) {
     Attr wide[] = {{.dims = ir_dims(m->ctx, type->dims, type->rank)},
                    {.ints = some_ints(m, back, rest)}};
     Op with = type->dtype == DT_bool ? OP_and : pick(m, 2) || m->exact ? OP_sub : OP_div;
-    if (pick(m, 3) || !put(m, OP_broadcast, &y, 1, wide, y.most, &z)) return;
+    if (pick(m, 2) || !put(m, OP_broadcast, &y, 1, wide, y.most, &z)) return;
     double most = most_of_binary(with, type->dtype, x.most, z.most);
     if (put(m, with, (Value[]){x, z}, 2, none, most, &y)) keep(m, y);
 }
