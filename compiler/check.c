@@ -34,22 +34,33 @@ static const Program *program_of(const Checker *c) { return c->unit->result.prog
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-static bool agrees(const Tensor *got, const EvalValue *want, int64_t i, double *out_ratio) {
-    double a = tensor_get(got, i), b = tensor_get(&want->tensor, i);
-    double bound = want->bound == NULL ? 0 : want->bound[i];
-    *out_ratio = 0;
-    if (!dtype_is_float(got->dtype) && tensor_get_int(got, i) == tensor_get_int(&want->tensor, i))
-        return true;
-    if (a == b || (isnan(a) && isnan(b))) return true;
-    if (!isfinite(a) || !isfinite(b)) return false;
-    *out_ratio = bound > 0 ? fabs(a - b) / bound : (double)INFINITY;
-    return fabs(a - b) <= bound;
+/* One element of two tensors of a dtype. */
+typedef struct Pair {
+    bool same;
+    double got, want, bound;
+} Pair;
+
+/* Equal numbers, or two NaNs. Where nothing was rounded, zeros must have the sign of the contract. */
+static bool is_same(double a, double b, double bound) {
+    if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
+    return a == b && (a != 0 || bound > 0 || signbit(a) == signbit(b));
 }
 
-/* The very value, where the bound leaves everything open. */
-static bool is_same(const Tensor *got, const EvalValue *want, int64_t i) {
-    double a = tensor_get(got, i), b = tensor_get(&want->tensor, i);
-    return a == b || (isnan(a) && isnan(b));
+static Pair pair_at(const Tensor *got, const EvalValue *want, int64_t i) {
+    Pair p = {.got = tensor_get(got, i),
+              .want = tensor_get(&want->tensor, i),
+              .bound = want->bound == NULL ? 0 : want->bound[i]};
+    p.same = dtype_is_float(got->dtype)
+                 ? is_same(p.got, p.want, p.bound)
+                 : tensor_get_int(got, i) == tensor_get_int(&want->tensor, i);
+    return p;
+}
+
+/* The error as a share of the tolerance: 0 for the very value, and +inf where none is allowed. */
+static double error_ratio(const Pair *p) {
+    if (p->same) return 0;
+    if (!isfinite(p->got) || !isfinite(p->want) || p->bound <= 0) return (double)INFINITY;
+    return fabs(p->got - p->want) / p->bound;
 }
 
 static double relative_rms(const Tensor *got, const EvalValue *want) {
@@ -74,17 +85,16 @@ static void compare(Checker *c, bool whole_model, Str kernel, const char *output
                           .output = output,
                           .elements = (uint64_t)tensor_elements(got)};
     for (uint64_t i = 0; i < r.elements; i++) {
-        double ratio;
-        bool good = agrees(got, want, (int64_t)i, &ratio);
-        if (want->bound != NULL && isinf(want->bound[i]) && !is_same(got, want, (int64_t)i))
-            continue;
+        Pair p = pair_at(got, want, (int64_t)i);
+        if (isinf(p.bound) && !p.same) continue;
+        double ratio = error_ratio(&p);
         r.compared++;
         if (ratio > r.worst) r.worst = ratio;
-        if (good || r.mismatches++ > 0) continue;
+        if (ratio <= 1 || r.mismatches++ > 0) continue;
         r.first_index = i;
-        r.got = tensor_get(got, (int64_t)i);
-        r.expected = tensor_get(&want->tensor, (int64_t)i);
-        r.tolerance = want->bound == NULL ? 0 : want->bound[i];
+        r.got = p.got;
+        r.expected = p.want;
+        r.tolerance = p.bound;
     }
     uint64_t left_out = r.elements - r.compared;
     bool worthless = (double)left_out > MAX_LEFT_OUT * (double)r.elements + 1;

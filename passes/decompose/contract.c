@@ -7,7 +7,8 @@
  *     out[i…] = Σ_k a · b   ->   reduce_sum(broadcast(a) · broadcast(b), k)
  *
  * which fusion makes one kernel over rows. It is not done at -O0, where the product would be
- * stored. */
+ * stored. A contraction is a sum that starts from +0 also where it has one term, so a product that
+ * is not summed over anything is added to +0: -0 becomes +0. */
 #include "passes/decompose/decompose.h"
 
 #include "ir/build.h"
@@ -127,7 +128,10 @@ static NodeId multiply_and_sum(Einsum *e) {
         if (is_summed(e, e->joint[i])) axes[count++] = i;
     }
     NodeId product = build_binary(g, OP_mul, spread(e, 0, dtype), spread(e, 1, dtype));
-    if (count > 0) product = build_reduce(g, OP_reduce_sum, product, axes, count);
+    if (count > 0)
+        product = build_reduce(g, OP_reduce_sum, product, axes, count);
+    else if (dtype_is_float(dtype))
+        product = build_binary(g, OP_add, product, build_fill(g, graph_type(g, product), 0));
     return cast_to(g, product, e->node->type->dtype);
 }
 
