@@ -3,8 +3,9 @@
  * Floats are computed in double (f64 in long double) and rounded to each node's dtype by the
  * numeric contract; integers exactly. With each element comes an error bound: how far a correct
  * implementation of the contract may be from this value. Bounds are derived (eval_bound.c): a sum
- * of n terms may be off by (4 + 2·sqrt(n))·eps·Σ|terms| + ½ ulp, a unary op by its table bound, and
- * operand bounds are carried through |∂f|. A 16- or 8-bit float that is not a user's cast may also
+ * of n terms may be off by (4 + max(2·sqrt(n), c))·eps·Σ|terms| + ½ ulp, where a term goes through c
+ * additions at most (docs/numerics.md), a unary op by its table bound, and operand bounds are
+ * carried through |∂f|. A 16- or 8-bit float that is not a user's cast may also
  * be left unrounded in f32. It shares no code with the lowerings.
  *
  * To compare with a bound: +inf leaves the element out; a NaN must meet a NaN, an infinity the same

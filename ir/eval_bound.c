@@ -78,19 +78,35 @@ DType eval_accumulator(DType operand, DType result) {
     return operand == DT_f64 || result == DT_f64 ? DT_f64 : DT_f32;
 }
 
-/* One term is itself. More of them may overflow in part, though the whole does not; a sum that
+/* How many additions a term goes through at most: all in plain order, else those of its block of
+ * 64, of the 64 blocks that this is one of, and so on. */
+static double longest_chain(SumOrder order, int64_t count) {
+    enum { BLOCK = 64 };
+    double chain = 0;
+    if (order == SUM_in_order) return (double)count;
+    for (int64_t n = count; n > 1; n = (n + BLOCK - 1) / BLOCK)
+        chain += (double)(n < BLOCK ? n : BLOCK);
+    return chain;
+}
+
+/* Each addition is off by a factor of 1 + epsilon at most, a chain of c of them by e^(c epsilon).
+ * Roundings go either way and a sum has sqrt(n) of them to spare: but equal terms, or many behind a
+ * large one, are rounded the same way all along their chain.
+ *
+ * One term is itself. More of them may overflow in part, though the whole does not; a sum that
  * holds a NaN does so in any order, one that is infinite may become NaN where a finite term of the
  * other sign overflows. */
-double eval_sum_deviation(const EvalOptions *options, DType accumulator, int64_t count, double sum,
-                          double terms, double bounds) {
+double eval_sum_deviation(const EvalOptions *options, DType accumulator, const SumTerms *sum) {
     const DTypeInfo *info = dtype_info(accumulator);
+    double bounds = sum->bounds;
     if (isnan(bounds) || isinf(bounds)) return (double)INFINITY;
-    if (count <= 1 || isnan(sum)) return bounds;
-    if (isinf(sum)) return (double)INFINITY;
-    if (!(terms + bounds <= info->most)) return (double)INFINITY;
+    if (sum->count <= 1 || isnan(sum->value)) return bounds;
+    if (isinf(sum->value)) return (double)INFINITY;
+    if (!(sum->magnitudes + bounds <= info->most)) return (double)INFINITY;
     double relax = options->relax > 0 ? options->relax : 1;
-    double epsilon = ldexp(1, -(int)info->precision);
-    return bounds + relax * (4 + 2 * sqrt((double)count)) * epsilon * (terms + bounds);
+    double roundings = fmax(2 * sqrt((double)sum->count), longest_chain(sum->order, sum->count));
+    double share = expm1((4 + roundings) * ldexp(1, -(int)info->precision));
+    return bounds + relax * share * (sum->magnitudes + bounds);
 }
 
 /* ---- rounding -------------------------------------------------------------------------------- */

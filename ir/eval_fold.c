@@ -2,9 +2,10 @@
  * one and keeps, beside the value in long double, what its bound needs:
  *
  *   add       terms = Σ|x|, bound = Σ b
- *   mul       terms = Π max(|x| + b, 1), low = Π min(|x|, 1) over the factors that are not 0,
+ *   mul       terms = Π max(|x| + b, 1), low = Π min(|x| - b, 1) over the factors that are not 0,
  *             bound = Π (|x| + b): the product lies within bound - |value|, and no order of factors
- *             leaves the numbers from low to terms; doubt = Σ b
+ *             leaves the numbers from low to terms; doubt = Σ b; whether there were zeros,
+ *             infinities and NaNs
  *   max, min  low and bound = the fold of x - b and of x + b, terms = the greatest b
  */
 #include "ir/eval_rules.h"
@@ -59,11 +60,14 @@ static void fold_extreme(FoldState *state, bool max, double value, double bound)
 }
 
 static void fold_factor(FoldState *state, double value, double bound) {
-    double reach = fabs(value) + bound;
+    double reach = fabs(value) + bound, least = fmax(fabs(value) - bound, 0);
     state->value *= (long double)value;
     state->doubt += bound;
+    state->has_nan |= isnan(value);
+    state->has_infinity |= isinf(value);
+    state->has_zero |= value == 0;
     if (reach > 1) state->terms *= reach;
-    if (value != 0 && fabs(value) < 1) state->low *= fabs(value);
+    if (reach > 0 && least < 1) state->low *= least;
     state->bound *= reach;
 }
 
@@ -94,24 +98,44 @@ static double extreme_deviation(const FoldState *state) {
     return low > high ? low : high;
 }
 
-/* n roundings of n - 1 products, and factors that underflow on the way. */
+/* A product with infinities or NaNs: an order in which the other factors underflow first makes NaN
+ * of an infinity. */
+static double special_deviation(const FoldState *state, const DTypeInfo *accumulator) {
+    if (state->doubt > 0) return (double)INFINITY;
+    bool surely_nan = state->has_nan || state->has_zero;
+    return surely_nan || state->low >= accumulator->least ? 0 : (double)INFINITY;
+}
+
+/* n roundings of n - 1 products, and factors that underflow on the way. Where some order overflows
+ * on the way, another may not, or may meet a zero and give NaN: nothing can be said, unless no
+ * factor is below 1 and all orders do. */
 static double product_deviation(const FoldState *state, const DTypeInfo *accumulator) {
     double v = fabs((double)state->value), n = (double)state->count;
-    if (!isfinite(v)) return state->doubt > 0 ? (double)INFINITY : 0;
+    double roundings = n * ldexp(1, 1 - (int)accumulator->precision);
+    if (state->has_nan || state->has_infinity) return special_deviation(state, accumulator);
     if (state->count <= 1) return state->doubt;
-    if (!(state->terms <= accumulator->most)) return (double)INFINITY;
+    if (!(state->terms <= accumulator->most)) {
+        if (state->has_zero || state->low < 1) return (double)INFINITY;
+        long double most = (long double)accumulator->most * (1 + (long double)roundings);
+        if (isinf(v))
+            return state->doubt > 0 || !(fabsl(state->value) > most) ? (double)INFINITY : 0;
+    }
+    if (state->has_zero && state->doubt == 0) return 0;
     double d = state->bound > v ? state->bound - v : 0;
-    d += n * ldexp(state->bound, 1 - (int)accumulator->precision);
+    d += roundings * state->bound;
     if (state->low < accumulator->least) d += accumulator->least * state->terms;
     return d;
+}
+
+static double sum_deviation(const Fold *fold, const FoldState *state, DType accumulator) {
+    SumTerms sum = {fold->order, state->count, (double)state->value, state->terms, state->bound};
+    return eval_sum_deviation(fold->options, accumulator, &sum);
 }
 
 static double deviation_of(const Fold *fold, const FoldState *state) {
     DType accumulator = eval_accumulator(fold->operand, fold->result);
     switch (fold->scalar) {
-    case OP_add:
-        return eval_sum_deviation(fold->options, accumulator, state->count, (double)state->value,
-                                  state->terms, state->bound);
+    case OP_add: return sum_deviation(fold, state, accumulator);
     case OP_mul: return product_deviation(state, dtype_info(accumulator));
     default: return extreme_deviation(state);
     }

@@ -84,7 +84,8 @@ static void fold_updates(Eval *ev, const Slices *slices, Scatter *s) {
     const EvalValue *x = &ev->args[0];
     DType dtype = x->tensor.dtype;
     int64_t count = tensor_elements(&x->tensor);
-    s->fold = (Fold){ev->options, ev->info->scalar, dtype, dtype, dtype_is_float(dtype)};
+    s->fold =
+        (Fold){ev->options, ev->info->scalar, dtype, dtype, dtype_is_float(dtype), SUM_in_order};
     s->states = NEW_ARRAY(ev->scratch, FoldState, (size_t)count);
     for (int64_t i = 0; i < count; i++) fold_start(&s->fold, &s->states[i]);
     fold_add_run(&s->fold, x, 0, count, s->states, 1);

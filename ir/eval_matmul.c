@@ -118,8 +118,8 @@ static void finish_rows(const Matmul *mm, int64_t rows, const Sums *s, EvalValue
         int64_t at = first + i / mm->n * row + i % mm->n;
         double v = s->wide ? (double)s->wide[i] : s->value[i], d = 0;
         if (out->bound) {
-            d = eval_sum_deviation(mm->ev->options, accumulator, count, v, s->terms[i],
-                                   s->bounds[i]);
+            SumTerms sum = {SUM_in_blocks, count, v, s->terms[i], s->bounds[i]};
+            d = eval_sum_deviation(mm->ev->options, accumulator, &sum);
         }
         double *bound = out->bound ? &out->bound[at] : NULL;
         tensor_set(&out->tensor, at, eval_finish(&rounding, v, d, bound));

@@ -91,10 +91,19 @@ void eval_finish_run(const EvalRounding *rounding, EvalValue *out, int64_t start
 double eval_spread(double v, double w);
 /* x·y with 0·inf = 0: a bound scaled. */
 double eval_scale(double x, double bound);
-/* The deviation of a float sum of `count` terms with Σ|terms| and the sum of their bounds,
- * accumulated in `accumulator`; `sum` is its value. */
-double eval_sum_deviation(const EvalOptions *options, DType accumulator, int64_t count, double sum,
-                          double terms, double bounds);
+/* How the terms of a sum follow each other: in blocks of 64, or where the order is a part of the
+ * op's meaning, one after the other. */
+typedef enum SumOrder { SUM_in_blocks, SUM_in_order } SumOrder;
+
+/* A float sum: its value, how many terms, the sum of their magnitudes and that of their bounds. */
+typedef struct SumTerms {
+    SumOrder order;
+    int64_t count;
+    double value, magnitudes, bounds;
+} SumTerms;
+
+/* How far a sum may be off that is accumulated in `accumulator`. */
+double eval_sum_deviation(const EvalOptions *options, DType accumulator, const SumTerms *sum);
 /* The dtype in which a sum of `operand` that gives `result` accumulates. */
 DType eval_accumulator(DType operand, DType result);
 
@@ -112,6 +121,7 @@ typedef struct Fold {
     Op scalar; /* OP_add, OP_mul, OP_max, OP_min */
     DType operand, result;
     bool is_float;
+    SumOrder order;
 } Fold;
 
 typedef struct FoldState {
@@ -120,6 +130,7 @@ typedef struct FoldState {
         int64_t whole;
     };
     double terms, low, bound, doubt; /* what the bounds need, by scalar op; see eval_fold.c */
+    bool has_nan, has_infinity, has_zero;
     int64_t count;
 } FoldState;
 

@@ -69,7 +69,7 @@ static void add_place(const Fold *fold, const Side *x, const int64_t *from, cons
 bool eval_window(Eval *ev, EvalValue *out) {
     const EvalValue *x = &ev->args[0];
     DType dtype = x->tensor.dtype;
-    Fold fold = {ev->options, ev->info->scalar, dtype, dtype, dtype_is_float(dtype)};
+    Fold fold = {ev->options, ev->info->scalar, dtype, dtype, dtype_is_float(dtype), SUM_in_blocks};
     Axis axes[TYPE_MAX_RANK];
     int64_t windows[TYPE_MAX_RANK], place[TYPE_MAX_RANK] = {0}, from[TYPE_MAX_RANK];
     Side side = side_load(ev, x);

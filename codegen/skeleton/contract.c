@@ -11,11 +11,14 @@
  *         epilogue(acc) -> store }
  *       for %i in the remaining rows { the same with mr = 1 } }
  *
- * Every result is summed in plain k order, so tile sizes do not change bits. An operand b whose n
+ * Every result is summed in k order, in blocks (sums.h), so tile sizes do not change bits. The
+ * accumulators fill the registers; those of the finished blocks wait in memory, and cost a load, an
+ * addition and a store in SUM_BLOCK multiply-adds. An operand b whose n
  * axis is not contiguous is copied into a scratch panel [K, nr] first; constants have been packed
  * by the `pack` pass so that this is not needed.
  */
 #include "codegen/skeleton/domain.h"
+#include "codegen/skeleton/sums.h"
 
 enum { BLOCK_TILES = 8, PACK_MIN_ROWS = 8 };
 
@@ -149,22 +152,43 @@ static TileId load_b(Contraction *s, const Dim *panel, const Dim *k) {
                      (const Dim *[]){k, emit_axis(&s->e, 0)}, NULL, NULL, 0, 0);
 }
 
-/* acc[mr, nr] over the whole k axis. `row` and `panel` are the first m and n positions. */
-static TileId sum_tile(Contraction *s, const Dim *row, const Dim *panel, int64_t mr) {
+/* Where a tile of results begins. */
+typedef struct Corner {
+    Contraction *s;
+    const Dim *row, *panel; /* the first m and n positions */
+    int64_t mr;
+} Corner;
+
+static TileId add_products(SumNest *n, TileId acc) {
+    const Corner *corner = n->user;
+    Contraction *s = corner->s;
     ValueEmitter *e = &s->e;
-    set_shape(s, 2, mr, s->nr, s->lanes);
-    TileId acc = emit_identity(e, sum_dtype(s), OP_add);
     size_t mark = emit_guard_mark(e);
-    EmitLoop loop = emit_begin_for(e, "k", dim_const(e->ctx, 0), s->extent[GROUP_k], &acc, 1);
-    loop.loop->unroll = 4;
-    set_group(s, GROUP_k, loop.variable);
-    TileId b = load_b(s, panel, loop.variable);
-    set_shape(s, 1, mr, 0, 1);
-    set_group(s, GROUP_m, dim_add(e->ctx, row, emit_axis(e, 0)));
+    set_group(s, GROUP_k, n->index[0]);
+    TileId b = load_b(s, corner->panel, n->index[0]);
+    set_shape(s, 1, corner->mr, 0, 1);
+    set_group(s, GROUP_m, dim_add(e->ctx, corner->row, emit_axis(e, 0)));
     TileId a = as_sum(s, operand_at(s, s->a, true));
-    if (a != TILE_none && b != TILE_none) acc = tile_dot(&e->b, loop.loop->carried, a, b);
+    if (a != TILE_none && b != TILE_none) acc = tile_dot(&e->b, acc, a, b);
     emit_pop_guards(e, mark);
-    return emit_end_for(e, loop, &acc);
+    return acc;
+}
+
+/* acc[mr, nr] over the whole k axis. */
+static TileId sum_tile(const Corner *corner) {
+    Contraction *s = corner->s;
+    bool blocks = s->extent[GROUP_k]->hi > SUM_BLOCK; /* a loop of so few steps ends too often */
+    SumNest nest = {.e = &s->e,
+                    .dtype = sum_dtype(s),
+                    .plain = !dtype_is_float(sum_dtype(s)),
+                    .rank = 1,
+                    .extents = {s->extent[GROUP_k]},
+                    .names = {"k"},
+                    .unroll = blocks ? 8 : 4,
+                    .body = add_products,
+                    .user = (void *)(uintptr_t)corner};
+    set_shape(s, 2, corner->mr, s->nr, s->lanes);
+    return sum_nest(&nest, emit_identity(&s->e, sum_dtype(s), OP_add));
 }
 
 /* The result's index of the tile at hand, for the epilogue. */
@@ -186,7 +210,7 @@ static void store_result(Contraction *s, TileId acc) {
 
 static void build_tile(Contraction *s, const Dim *row, const Dim *panel, int64_t mr) {
     ValueEmitter *e = &s->e;
-    TileId acc = sum_tile(s, row, panel, mr);
+    TileId acc = sum_tile(&(Corner){s, row, panel, mr});
     if (e->error != NULL) return;
     set_shape(s, 2, mr, s->nr, s->lanes);
     size_t mark = emit_guard_mark(e);

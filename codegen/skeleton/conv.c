@@ -1,6 +1,6 @@
 /* Convolutions in register tiles: mr neighbours along the last spatial axis (scalars of x) by nr
  * output channels (vectors of w), summed over the taps in row-major order and, innermost, over the
- * channels.
+ * channels; in blocks (sums.h) where these are many.
  *
  *     work %n, %g, %panel in [O/groups / nr], %y… (leading spatial axes), %block in [W / rows] {
  *       tiles of mr pixels, then single ones:
@@ -13,6 +13,7 @@
  * element instead, with vectors along whichever axis is contiguous.
  */
 #include "codegen/skeleton/pointwise.h"
+#include "codegen/skeleton/sums.h"
 
 enum { BLOCK_TILES = 8, MIN_TILE_CHANNELS = 8 };
 
@@ -124,31 +125,66 @@ static const Dim *output_channel(const Conv *s, const Dim *panel_position) {
     return dim_add(s->e.ctx, dim_mul(s->e.ctx, s->group, s->outputs), panel_position);
 }
 
-/* One tap over all input channels; `guarded` when pixels of the tile may lie outside x. */
-static TileId sum_channels(Conv *s, TileId acc, const Dim *column, const Dim *panel, int64_t mr,
-                           bool guarded) {
+/* What is summed at the moment: a tile of pixels from `column` on, or one point (mr = 0). */
+typedef struct ConvSum {
+    Conv *s;
+    ValueEmitter *e;
+    const Dim *column, *panel;
+    int64_t mr;
+    bool guarded; /* pixels of the tile may lie outside x */
+} ConvSum;
+
+static SumNest sum_over(ConvSum *sum, SumBody *body) {
+    DType dtype = emit_sum_dtype(sum->e, sum->s->id);
+    return (SumNest){
+        .e = sum->e, .dtype = dtype, .plain = !dtype_is_float(dtype), .body = body, .user = sum};
+}
+
+static void set_channel(Conv *s, IrContext *ctx, const Dim *channel) {
+    s->w_index[1] = channel;
+    s->x_index[1] = dim_add(ctx, dim_mul(ctx, s->group, s->channels), channel);
+}
+
+static TileId read_panel(Conv *s, const Dim *panel) {
     ValueEmitter *e = &s->e;
-    const Dim *zero = dim_const(e->ctx, 0);
-    uint32_t last = s->spatial - 1;
-    EmitLoop loop = emit_begin_for(e, "c", zero, s->channels, &acc, 1);
-    loop.loop->unroll = 4;
-    s->w_index[1] = loop.variable;
-    s->x_index[1] = dim_add(e->ctx, dim_mul(e->ctx, s->group, s->channels), loop.variable);
     size_t mark = emit_guard_mark(e);
     set_shape(s, 1, s->nr, 0, s->lanes);
     const Dim *position = dim_add(e->ctx, panel, emit_axis(e, 0));
-    if (s->partial) emit_push_guard(e, position, zero, s->outputs);
+    if (s->partial) emit_push_guard(e, position, dim_const(e->ctx, 0), s->outputs);
     s->w_index[0] = output_channel(s, position);
     TileId b = as_sum(s, e, emit_value(e, s->node->args[1], s->w_index));
     emit_pop_guards(e, mark);
-    set_shape(s, 1, mr, 0, 1);
-    s->x_index[2 + last] = tap_position(s, e, last, dim_add(e->ctx, column, emit_axis(e, 0)));
-    for (uint32_t i = 0; guarded && i < s->spatial; i++)
-        emit_push_guard(e, s->x_index[2 + i], zero, s->x->dims[2 + i]);
+    return b;
+}
+
+static TileId add_channel(SumNest *n, TileId acc) {
+    const ConvSum *sum = n->user;
+    Conv *s = sum->s;
+    ValueEmitter *e = n->e;
+    uint32_t last = s->spatial - 1;
+    size_t mark = emit_guard_mark(e);
+    set_channel(s, e->ctx, n->index[0]);
+    TileId b = read_panel(s, sum->panel);
+    set_shape(s, 1, sum->mr, 0, 1);
+    s->x_index[2 + last] = tap_position(s, e, last, dim_add(e->ctx, sum->column, emit_axis(e, 0)));
+    for (uint32_t i = 0; sum->guarded && i < s->spatial; i++)
+        emit_push_guard(e, s->x_index[2 + i], dim_const(e->ctx, 0), s->x->dims[2 + i]);
     TileId a = read_x(s, e, mark);
     emit_pop_guards(e, mark);
-    if (a != TILE_none && b != TILE_none) acc = tile_dot(&e->b, loop.loop->carried, a, b);
-    return emit_end_for(e, loop, &acc);
+    if (a != TILE_none && b != TILE_none) acc = tile_dot(&e->b, acc, a, b);
+    return acc;
+}
+
+/* One tap over all input channels. */
+static TileId sum_channels(ConvSum *sum, TileId acc, bool guarded) {
+    SumNest nest = sum_over(sum, add_channel);
+    nest.rank = 1;
+    nest.extents[0] = sum->s->channels;
+    nest.names[0] = "c";
+    nest.unroll = 4;
+    sum->guarded = guarded;
+    set_shape(sum->s, 2, sum->mr, sum->s->nr, sum->s->lanes);
+    return sum_nest(&nest, acc);
 }
 
 /* The conditions under which no pixel of the tile leaves x at this tap; those that are proved are
@@ -170,28 +206,37 @@ static uint32_t inside_guards(Conv *s, const Dim *column, int64_t mr, TileGuard 
     return count;
 }
 
-static TileId sum_tap(Conv *s, TileId acc, const Dim *column, const Dim *panel, int64_t mr) {
-    ValueEmitter *e = &s->e;
+static TileId sum_tap(SumNest *n, TileId acc) {
+    ConvSum *sum = n->user;
     TileGuard guards[2 * TYPE_MAX_RANK];
-    uint32_t count = inside_guards(s, column, mr, guards);
-    if (count == 0) return sum_channels(s, acc, column, panel, mr, false);
-    EmitBranch branch = emit_begin_if(e, guards, count);
-    TileId inside = sum_channels(s, acc, column, panel, mr, false);
-    emit_else(e, branch, &inside, 1);
-    TileId edge = sum_channels(s, acc, column, panel, mr, true);
-    return emit_end_if(e, branch, &edge, 1);
+    uint32_t count = inside_guards(sum->s, sum->column, sum->mr, guards);
+    if (count == 0) return sum_channels(sum, acc, false);
+    EmitBranch branch = emit_begin_if(n->e, guards, count);
+    TileId inside = sum_channels(sum, acc, false);
+    emit_else(n->e, branch, &inside, 1);
+    TileId edge = sum_channels(sum, acc, true);
+    return emit_end_if(n->e, branch, &edge, 1);
 }
 
-static TileId sum_taps(Conv *s, TileId acc, uint32_t axis, const Dim *column, const Dim *panel,
-                       int64_t mr) {
-    ValueEmitter *e = &s->e;
-    if (axis == s->spatial) return sum_tap(s, acc, column, panel, mr);
-    EmitLoop loop = emit_begin_for(e, "t", dim_const(e->ctx, 0), s->w->dims[2 + axis], &acc, 1);
-    s->w_index[2 + axis] = loop.variable;
+/* The leading axes of x are at hand; of the last one only where the tile begins. */
+static void enter_tap(SumNest *n, uint32_t axis) {
+    Conv *s = ((ConvSum *)n->user)->s;
+    s->w_index[2 + axis] = n->index[axis];
     if (axis + 1 < s->spatial)
-        s->x_index[2 + axis] = tap_position(s, e, axis, s->domain.index[2 + axis]);
-    acc = sum_taps(s, loop.loop->carried, axis + 1, column, panel, mr);
-    return emit_end_for(e, loop, &acc);
+        s->x_index[2 + axis] = tap_position(s, n->e, axis, s->domain.index[2 + axis]);
+}
+
+static TileId sum_taps(ConvSum *sum, TileId acc) {
+    Conv *s = sum->s;
+    SumNest nest = sum_over(sum, sum_tap);
+    sum_cut(s->channels->hi, &nest.chain);
+    nest.enter = enter_tap;
+    nest.rank = s->spatial;
+    for (uint32_t i = 0; i < s->spatial; i++) {
+        nest.extents[i] = s->w->dims[2 + i];
+        nest.names[i] = "t";
+    }
+    return sum_nest(&nest, acc);
 }
 
 static void build_tile(Conv *s, const Dim *column, const Dim *panel, int64_t mr) {
@@ -199,7 +244,7 @@ static void build_tile(Conv *s, const Dim *column, const Dim *panel, int64_t mr)
     set_shape(s, 2, mr, s->nr, s->lanes);
     TileId acc = emit_identity(e, emit_sum_dtype(e, s->id), OP_add);
     s->x_index[0] = s->domain.index[0];
-    acc = sum_taps(s, acc, 0, column, panel, mr);
+    acc = sum_taps(&(ConvSum){.s = s, .e = e, .column = column, .panel = panel, .mr = mr}, acc);
     if (e->error != NULL) return;
     set_shape(s, 2, mr, s->nr, s->lanes);
     const Dim *position = dim_add(e->ctx, panel, emit_axis(e, 1));
@@ -274,27 +319,35 @@ static TileId read_tap(Conv *s, ValueEmitter *e) {
     return x;
 }
 
-static TileId sum_point(Conv *s, ValueEmitter *e, TileId acc, uint32_t axis) {
-    const Dim *zero = dim_const(e->ctx, 0);
-    if (axis == s->spatial + 1) {
-        TileId x = read_tap(s, e);
-        TileId w = as_sum(s, e, emit_value(e, s->node->args[1], s->w_index));
-        if (x == TILE_none || w == TILE_none) return acc;
-        TileId product = tile_map(&e->b, OP_mul, (TileId[]){x, w}, 2);
-        return tile_map(&e->b, OP_add, (TileId[]){acc, product}, 2);
+static TileId add_point(SumNest *n, TileId acc) {
+    Conv *s = ((ConvSum *)n->user)->s;
+    TileId x = read_tap(s, n->e);
+    TileId w = as_sum(s, n->e, emit_value(n->e, s->node->args[1], s->w_index));
+    if (x == TILE_none || w == TILE_none) return acc;
+    TileId product = tile_map(&n->e->b, OP_mul, (TileId[]){x, w}, 2);
+    return tile_map(&n->e->b, OP_add, (TileId[]){acc, product}, 2);
+}
+
+static void enter_point(SumNest *n, uint32_t axis) {
+    Conv *s = ((ConvSum *)n->user)->s;
+    if (axis == s->spatial) {
+        set_channel(s, n->e->ctx, n->index[axis]);
+        return;
     }
-    bool taps = axis < s->spatial;
-    const Dim *extent = taps ? s->w->dims[2 + axis] : s->channels;
-    EmitLoop loop = emit_begin_for(e, taps ? "t" : "c", zero, extent, &acc, 1);
-    if (taps) {
-        s->w_index[2 + axis] = loop.variable;
-        s->x_index[2 + axis] = tap_position(s, e, axis, s->domain.index[2 + axis]);
-    } else {
-        s->w_index[1] = loop.variable;
-        s->x_index[1] = dim_add(e->ctx, dim_mul(e->ctx, s->group, s->channels), loop.variable);
+    s->w_index[2 + axis] = n->index[axis];
+    s->x_index[2 + axis] = tap_position(s, n->e, axis, s->domain.index[2 + axis]);
+}
+
+static TileId sum_point(ConvSum *sum, TileId acc) {
+    Conv *s = sum->s;
+    SumNest nest = sum_over(sum, add_point);
+    nest.enter = enter_point;
+    nest.rank = s->spatial + 1;
+    for (uint32_t i = 0; i <= s->spatial; i++) {
+        nest.extents[i] = i < s->spatial ? s->w->dims[2 + i] : s->channels;
+        nest.names[i] = i < s->spatial ? "t" : "c";
     }
-    acc = sum_point(s, e, loop.loop->carried, axis + 1);
-    return emit_end_for(e, loop, &acc);
+    return sum_nest(&nest, acc);
 }
 
 static void emit_point(ValueEmitter *e, const Domain *domain, const SkeletonRequest *request) {
@@ -307,7 +360,7 @@ static void emit_point(ValueEmitter *e, const Domain *domain, const SkeletonRequ
     const Dim *outputs = dim_max(e->ctx, s.outputs, dim_const(e->ctx, 1));
     s.group = dim_floordiv(e->ctx, domain->index[1], outputs);
     TileId acc = emit_identity(e, emit_sum_dtype(e, s.id), OP_add);
-    store_result(&s, e, sum_point(&s, e, acc, 0));
+    store_result(&s, e, sum_point(&(ConvSum){.s = &s, .e = e}, acc));
 }
 
 TileProgram *skeleton_build_conv(const SkeletonRequest *request, const char **out_why) {

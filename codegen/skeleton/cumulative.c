@@ -1,6 +1,8 @@
-/* Running reductions: one row along the axis a grid point, in plain order. Vectors run along the
+/* Running reductions: one row along the axis a grid point, in order; sums in blocks (sums.h): what is
+ * stored is the sum of the finished blocks plus that of the block at hand. Vectors run along the
  * last axis when that is not the running one; else elements are made one after the other. */
 #include "codegen/skeleton/domain.h"
+#include "codegen/skeleton/sums.h"
 
 typedef struct Cumulative {
     const SkeletonRequest *request;
@@ -17,14 +19,22 @@ static NodeId find_node(const Graph *g) {
     return NODE_none;
 }
 
+/* The running value: of the block at hand, and of those around it that are finished. */
+static TileId add_finished(SumNest *n, TileId block) {
+    for (uint32_t i = n->outer_count; i-- > 0;)
+        block = tile_map(&n->e->b, OP_add, (TileId[]){n->outer[i], block}, 2);
+    return block;
+}
+
 /* One element: the running value goes on, and what is stored here is it (exclusive: what it was).
  */
-static TileId run_step(Cumulative *s, TileId acc) {
+static TileId run_step(SumNest *n, TileId acc) {
+    Cumulative *s = n->user;
     ValueEmitter *e = &s->e;
     TileId value = emit_value(e, s->node->args[0], s->domain.index);
     if (value == TILE_none) return acc;
     TileId next = tile_map(&e->b, op_info(s->node->op)->scalar, (TileId[]){acc, value}, 2);
-    TileId shown = node_attr(s->node, "exclusive").i ? acc : next;
+    TileId shown = add_finished(n, node_attr(s->node, "exclusive").i ? acc : next);
     size_t provided = e->provisions.count;
     Provision p = {.node = s->id, .value = emit_pin(e, s->id, shown)};
     for (uint32_t i = 0; i < s->domain.rank; i++) p.index[i] = s->domain.index[i];
@@ -34,16 +44,26 @@ static TileId run_step(Cumulative *s, TileId acc) {
     return next;
 }
 
+static void enter_step(SumNest *n, uint32_t axis) {
+    Cumulative *s = n->user;
+    const Dim *last = dim_offset(n->e->ctx, n->extents[axis], -1);
+    bool reverse = node_attr(s->node, "reverse").i != 0;
+    s->domain.index[s->axis] = reverse ? dim_sub(n->e->ctx, last, n->index[axis]) : n->index[axis];
+}
+
 static void run_axis(Cumulative *s) {
-    ValueEmitter *e = &s->e;
-    const Dim *extent = s->domain.dims[s->axis];
-    TileId acc = emit_identity(e, s->node->type->dtype, op_info(s->node->op)->scalar);
-    EmitLoop loop = emit_begin_for(e, "k", dim_const(e->ctx, 0), extent, &acc, 1);
-    s->domain.index[s->axis] = node_attr(s->node, "reverse").i
-                                   ? dim_sub(e->ctx, dim_offset(e->ctx, extent, -1), loop.variable)
-                                   : loop.variable;
-    acc = run_step(s, loop.loop->carried);
-    emit_end_for(e, loop, &acc);
+    DType dtype = s->node->type->dtype;
+    Op op = op_info(s->node->op)->scalar;
+    SumNest nest = {.e = &s->e,
+                    .dtype = dtype,
+                    .plain = op != OP_add || !dtype_is_float(dtype),
+                    .rank = 1,
+                    .extents = {s->domain.dims[s->axis]},
+                    .names = {"k"},
+                    .body = run_step,
+                    .enter = enter_step,
+                    .user = s};
+    sum_nest(&nest, emit_identity(&s->e, dtype, op));
 }
 
 /* Whole vectors without guards, the last partial one with them. */

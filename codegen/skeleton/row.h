@@ -6,9 +6,6 @@
 
 #include "codegen/skeleton/domain.h"
 
-/* Float sums of many steps are made in blocks of so many. */
-enum { ROW_SUM_BLOCK = 64 };
-
 /* A value that a sweep leaves in scratch. */
 typedef struct Kept {
     NodeId node;

@@ -1,9 +1,8 @@
 /* The loops over a row: one for each reduced axis, but the trailing ones merged and in vectors.
  *
- * Float sums of many steps are made in blocks, each from zero and added up: equal numbers round the
- * same way step after step, and a plain sum of a long constant row leaves the tolerance of the
- * contract, which grows with the root of its length. */
+ * Float sums of many steps are made in blocks (sums.h), each from zero and added up. */
 #include "codegen/skeleton/row.h"
+#include "codegen/skeleton/sums.h"
 
 static void set_position(Row *s, const Dim *position) {
     emit_delinear(&s->e, s->domain.rank - s->tail, s->domain.dims + s->tail, position,
@@ -28,23 +27,33 @@ static void loop_steps(Row *s, const Steps *steps, const Dim *from, const Dim *t
     for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = first + i;
 }
 
-/* A loop over 0..extent, in blocks where sums would be long. */
-static void loop_in_blocks(Row *s, const Steps *steps, const Dim *extent, Accumulators *acc) {
-    IrContext *ctx = s->e.ctx;
-    const Dim *zero = dim_const(ctx, 0), *size = dim_const(ctx, ROW_SUM_BLOCK);
-    if (extent->hi <= ROW_SUM_BLOCK || !row_has_sums(acc)) {
-        loop_steps(s, steps, zero, extent, acc);
+/* The steps from..to in blocks of `level` - 1 and below. */
+static void loop_level(Row *s, const Steps *steps, const SumCut *cut, uint32_t level,
+                       const Dim *from, const Dim *to, Accumulators *acc) {
+    if (level == 0) {
+        loop_steps(s, steps, from, to, acc);
         return;
     }
-    EmitLoop loop =
-        emit_begin_for(&s->e, "b", zero, dim_ceildiv(ctx, extent, size), acc->values, acc->count);
+    IrContext *ctx = s->e.ctx;
+    const Dim *size = dim_const(ctx, cut->sizes[level - 1]);
+    const Dim *count = dim_ceildiv(ctx, dim_sub(ctx, to, from), size);
+    EmitLoop loop = emit_begin_for(&s->e, "b", dim_const(ctx, 0), count, acc->values, acc->count);
     for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = loop.loop->carried + i;
     Accumulators block = row_begin_block(s, acc);
-    const Dim *from = dim_scale(ctx, loop.variable, ROW_SUM_BLOCK);
-    loop_steps(s, steps, from, dim_min(ctx, dim_offset(ctx, from, ROW_SUM_BLOCK), extent), &block);
+    const Dim *begin = dim_add(ctx, from, dim_mul(ctx, loop.variable, size));
+    loop_level(s, steps, cut, level - 1, begin, sum_block_end(ctx, cut, level - 1, begin, to),
+               &block);
     row_end_block(s, &block, acc);
     TileId first = emit_end_for(&s->e, loop, acc->values);
     for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = first + i;
+}
+
+/* A loop over 0..extent, in blocks where sums would be long. */
+static void loop_in_blocks(Row *s, const Steps *steps, const Dim *extent, Accumulators *acc) {
+    int64_t chain = 1;
+    SumCut cut = {0};
+    if (row_has_sums(acc)) cut = sum_cut(extent->hi, &chain);
+    loop_level(s, steps, &cut, cut.levels, dim_const(s->e.ctx, 0), extent, acc);
 }
 
 static void step_vector(Row *s, const Steps *steps, const Dim *k, Accumulators *acc) {
@@ -93,7 +102,7 @@ static void step_axis(Row *s, const Steps *steps, const Dim *k, Accumulators *ac
     uint32_t axis = steps->axis;
     s->domain.index[axis] = k;
     bool innermost = most_steps(s, axis + 1) <= 1;
-    if (innermost || most_steps(s, axis) <= ROW_SUM_BLOCK || !row_has_sums(acc)) {
+    if (innermost || most_steps(s, axis) <= SUM_BLOCK || !row_has_sums(acc)) {
         sweep_axes(s, axis + 1, steps->stage, steps->sweep, acc);
         return;
     }

@@ -1,6 +1,8 @@
 /* Window kernels: each element of a sliding window's result by itself, over the taps in row-major
- * order. Few taps are laid out one after the other; many are loops. */
+ * order. Few taps are laid out one after the other; many are loops, and their sums are made in
+ * blocks (sums.h). */
 #include "codegen/skeleton/pointwise.h"
+#include "codegen/skeleton/sums.h"
 
 enum { UNROLLED_TAPS = 16 };
 
@@ -10,8 +12,9 @@ typedef struct Taps {
     const Type *operand;
     const Domain *out;
     const IntList *window, *strides, *dilations, *lo;
-    bool unroll;
     const Dim *index[TYPE_MAX_RANK]; /* in the operand */
+    uint32_t axes[TYPE_MAX_RANK];    /* those with several taps */
+    size_t mark;                     /* where the guards of a tap begin */
     TileId acc;
 } Taps;
 
@@ -21,12 +24,12 @@ static NodeId find_window(const Graph *g) {
     return NODE_none;
 }
 
-static void add_element(Taps *t, size_t mark) {
+static void add_element(Taps *t) {
     ValueEmitter *e = t->e;
     Op op = op_info(t->node->op)->scalar;
     TileId value = emit_value(e, t->node->args[0], t->index);
     if (value == TILE_none) return;
-    TileId inside = emit_test(e, mark);
+    TileId inside = emit_test(e, t->mark);
     if (inside != TILE_none) {
         TileId neutral = emit_identity(e, t->node->type->dtype, op);
         value = tile_map(&e->b, OP_select, (TileId[]){inside, value, neutral}, 3);
@@ -34,36 +37,55 @@ static void add_element(Taps *t, size_t mark) {
     t->acc = tile_map(&e->b, op, (TileId[]){t->acc, value}, 2);
 }
 
-static void add_axis(Taps *t, uint32_t axis, size_t mark);
-
-static void add_tap(Taps *t, uint32_t axis, size_t mark, const Dim *tap) {
+/* Goes to a tap along one axis, under the guard that it lies inside. */
+static void go_to(Taps *t, uint32_t axis, const Dim *tap) {
     ValueEmitter *e = t->e;
-    size_t here = emit_guard_mark(e);
     const Dim *index = dim_scale(e->ctx, t->out->index[axis], t->strides->items[axis]);
     index = dim_add(e->ctx, index, dim_scale(e->ctx, tap, t->dilations->items[axis]));
     t->index[axis] = dim_offset(e->ctx, index, -t->lo->items[axis]);
     emit_push_guard(e, t->index[axis], dim_const(e->ctx, 0), t->operand->dims[axis]);
-    add_axis(t, axis + 1, mark);
-    emit_pop_guards(e, here);
 }
 
-static void add_axis(Taps *t, uint32_t axis, size_t mark) {
+/* The taps one after the other, from `axis` on. */
+static void add_taps(Taps *t, uint32_t axis) {
     ValueEmitter *e = t->e;
     if (e->error != NULL) return;
     if (axis == t->operand->rank) {
-        add_element(t, mark);
-    } else if (t->unroll) {
-        for (int64_t tap = 0; tap < t->window->items[axis]; tap++)
-            add_tap(t, axis, mark, dim_const(e->ctx, tap));
-    } else if (t->window->items[axis] == 1) {
-        add_tap(t, axis, mark, dim_const(e->ctx, 0));
-    } else {
-        EmitLoop loop = emit_begin_for(e, "t", dim_const(e->ctx, 0),
-                                       dim_const(e->ctx, t->window->items[axis]), &t->acc, 1);
-        t->acc = loop.loop->carried;
-        add_tap(t, axis, mark, loop.variable);
-        t->acc = emit_end_for(e, loop, &t->acc);
+        add_element(t);
+        return;
     }
+    for (int64_t tap = 0; tap < t->window->items[axis]; tap++) {
+        size_t mark = emit_guard_mark(e);
+        go_to(t, axis, dim_const(e->ctx, tap));
+        add_taps(t, axis + 1);
+        emit_pop_guards(e, mark);
+    }
+}
+
+/* One step of the loops over the axes with several taps. */
+static TileId add_tap(SumNest *n, TileId acc) {
+    Taps *t = n->user;
+    t->acc = acc;
+    for (uint32_t axis = 0, i = 0; axis < t->operand->rank; axis++) {
+        bool looped = i < n->rank && t->axes[i] == axis;
+        go_to(t, axis, looped ? n->index[i++] : dim_const(n->e->ctx, 0));
+    }
+    add_element(t);
+    emit_pop_guards(n->e, t->mark);
+    return t->acc;
+}
+
+static void loop_over_taps(Taps *t) {
+    DType dtype = t->node->type->dtype;
+    bool sum = op_info(t->node->op)->scalar == OP_add && dtype_is_float(dtype);
+    SumNest nest = {.e = t->e, .dtype = dtype, .plain = !sum, .body = add_tap, .user = t};
+    for (uint32_t axis = 0; axis < t->operand->rank; axis++) {
+        if (t->window->items[axis] == 1) continue;
+        t->axes[nest.rank] = axis;
+        nest.extents[nest.rank] = dim_const(t->e->ctx, t->window->items[axis]);
+        nest.names[nest.rank++] = "t";
+    }
+    t->acc = sum_nest(&nest, t->acc);
 }
 
 static void emit_window(ValueEmitter *e, const Domain *domain, const SkeletonRequest *request) {
@@ -80,9 +102,12 @@ static void emit_window(ValueEmitter *e, const Domain *domain, const SkeletonReq
     int64_t taps = 1;
     for (uint32_t i = 0; i < t.window->count && taps <= UNROLLED_TAPS; i++)
         taps *= t.window->items[i];
-    t.unroll = taps <= UNROLLED_TAPS;
+    t.mark = emit_guard_mark(e);
     t.acc = emit_identity(e, node->type->dtype, op_info(node->op)->scalar);
-    add_axis(&t, 0, emit_guard_mark(e));
+    if (taps <= UNROLLED_TAPS)
+        add_taps(&t, 0);
+    else
+        loop_over_taps(&t);
     if (e->error != NULL) return;
     Provision p = {.node = id, .value = emit_pin(e, id, t.acc)};
     for (uint32_t i = 0; i < domain->rank; i++) p.index[i] = domain->index[i];

@@ -1,90 +1,8 @@
 // docs/numerics.md on compiled code, bit by bit: the order in which sums are taken, written here a
 // second time as plain loops, and what happens at the edges.
-#include "tests/unit/test.h"
+#include "tests/api/model_run.h"
 
-#include <tcc/tcc.h>
-
-enum { MAX_PORTS = 4, LANES = 16 };
-
-// A model in this process; the texts below have at most MAX_PORTS inputs and outputs.
-typedef struct Run {
-    tcc_compiler *compiler;
-    tcc_unit *unit;
-    const tcc_model_api *api;
-    tcc_model *model;
-    tcc_session *session;
-    tcc_array *inputs[MAX_PORTS], *outputs[MAX_PORTS];
-    tcc_tensor in[MAX_PORTS], out[MAX_PORTS];
-    uint32_t input_count, output_count;
-} Run;
-
-// An input where the port leaves dims open has `n` there.
-static void make_input(Run *r, uint32_t index, int64_t n) {
-    tcc_port port = {.size = sizeof port};
-    int64_t dims[TCC_MAX_RANK];
-    CHECK_INT(r->api->input_port(r->model, index, &port), TCC_OK);
-    for (uint32_t a = 0; a < port.rank; a++) dims[a] = port.dims[a] < 0 ? n : port.dims[a];
-    CHECK_INT(tcc_array_new(r->compiler, port.dtype, port.rank, dims, &r->inputs[index]), TCC_OK);
-    tcc_array_fill_random(r->inputs[index], index + 1);
-    r->in[index] = *tcc_array_tensor(r->inputs[index]);
-}
-
-// Compiles the text and makes random inputs.
-static bool run_open(Run *r, const char *text, const char *level, int32_t threads, int64_t n) {
-    *r = (Run){0};
-    tcc_open_options options = {.size = sizeof options, .threads = threads};
-    bool good = tcc_compiler_new(&r->compiler) == TCC_OK &&
-                tcc_set_option(r->compiler, "O", level) == TCC_OK &&
-                tcc_compile_memory(r->compiler, "test.g", text, strlen(text), &r->unit) == TCC_OK &&
-                tcc_unit_open(r->unit, &options, &r->api, &r->model) == TCC_OK &&
-                r->api->session_new(r->model, &r->session) == TCC_OK;
-    if (!CHECK(good)) printf("    %s\n", r->compiler ? tcc_message(r->compiler) : "no compiler");
-    if (!good) return false;
-    r->input_count = r->api->input_count(r->model);
-    r->output_count = r->api->output_count(r->model);
-    for (uint32_t i = 0; i < r->input_count; i++) make_input(r, i, n);
-    return true;
-}
-
-static void run_close(Run *r) {
-    for (int i = 0; i < MAX_PORTS; i++) {
-        tcc_array_free(r->inputs[i]);
-        tcc_array_free(r->outputs[i]);
-    }
-    if (r->session) r->api->session_free(r->session);
-    if (r->model) r->api->close(r->model);
-    tcc_unit_free(r->unit);
-    tcc_compiler_free(r->compiler);
-}
-
-// Runs into new outputs.
-static tcc_status run_now(Run *r) {
-    for (uint32_t i = 0; i < r->output_count; i++) {
-        tcc_port port = {.size = sizeof port};
-        int64_t dims[TCC_MAX_RANK];
-        CHECK_INT(r->api->output_port(r->model, i, &port), TCC_OK);
-        CHECK_INT(r->api->output_dims(r->session, r->in, r->input_count, i, dims), TCC_OK);
-        tcc_array_free(r->outputs[i]);
-        CHECK_INT(tcc_array_new(r->compiler, port.dtype, port.rank, dims, &r->outputs[i]), TCC_OK);
-        r->out[i] = *tcc_array_tensor(r->outputs[i]);
-    }
-    return r->api->run(r->session, r->in, r->input_count, r->out, r->output_count);
-}
-
-static bool run_text(Run *r, const char *text, const char *level, int64_t n) {
-    return run_open(r, text, level, 1, n) && CHECK_INT(run_now(r), TCC_OK);
-}
-
-static const float *in_f32(const Run *r, uint32_t i) { return r->in[i].data; }
-static const float *out_f32(const Run *r, uint32_t i) { return r->out[i].data; }
-
-// Element `at` of output `i` has these very bits.
-static void check_bits(const Run *r, uint32_t i, int64_t at, float want) {
-    CHECK_MEM(&out_f32(r, i)[at], &want, sizeof want);
-}
-
-static const char *const levels[] = {"0", "1", "2"};
-enum { LEVELS = sizeof levels / sizeof *levels };
+enum { LANES = 16 };
 
 // ---- reductions ---------------------------------------------------------------------------------
 
@@ -276,6 +194,18 @@ static void test_sums_of_f64(void) {
 
 // ---- products -----------------------------------------------------------------------------------
 
+// Σ a·b with fused multiply-adds, in blocks.
+static float chain_products(const float *a, const float *b, int64_t b_step, int64_t count) {
+    float total = 0, block = 0;
+    for (int64_t k = 0; k < count; k++) {
+        block = fmaf(a[k], b[k * b_step], block);
+        if (k % BLOCK != BLOCK - 1 && k + 1 != count) continue;
+        total += block;
+        block = 0;
+    }
+    return total;
+}
+
 static void test_contractions(void) {
     static const char text[] = "model m(x: f32[7, 100], w: f32[100, 33]) -> (y: f32[7, 33]) {\n"
                                "    y = x @ w\n"
@@ -285,10 +215,7 @@ static void test_contractions(void) {
         if (!run_text(&r, text, levels[level], 0)) return;
         const float *x = in_f32(&r, 0), *w = in_f32(&r, 1);
         for (int i = 0; i < 7 * 33; i++) {
-            float want = 0;
-            for (int k = 0; k < 100; k++)
-                want = fmaf(x[100 * (i / 33) + k], w[33 * k + i % 33], want);
-            check_bits(&r, 0, i, want);
+            check_bits(&r, 0, i, chain_products(x + 100 * (i / 33), w + i % 33, 33, 100));
         }
         run_close(&r);
     }
@@ -302,11 +229,10 @@ static void test_matrix_by_vector(void) {
         Run r;
         if (!run_text(&r, text, levels[level], 0)) return;
         for (int i = 0; i < 7; i++) {
-            float products[100], chain = 0;
-            for (int k = 0; k < 100; k++) {
-                products[k] = in_f32(&r, 0)[100 * i + k] * in_f32(&r, 1)[k];
-                chain = fmaf(in_f32(&r, 0)[100 * i + k], in_f32(&r, 1)[k], chain);
-            }
+            float products[100];
+            const float *x = in_f32(&r, 0) + 100 * i, *v = in_f32(&r, 1);
+            for (int k = 0; k < 100; k++) products[k] = x[k] * v[k];
+            float chain = chain_products(x, v, 1, 100);
             check_bits(&r, 0, i, level == 0 ? chain : sum_interleaved(products, 1, 0, 100));
         }
         run_close(&r);

@@ -107,6 +107,22 @@ static float lanes(const float *x, int64_t n) {
     return pairwise(sums, 16);
 }
 
+// The contract's: blocks of 64, and blocks of these.
+static float blocks(const float *x, int64_t n, int64_t size) {
+    if (size < 64) return forward(x, n);
+    float sum = 0;
+    for (int64_t i = 0; i < n; i += size)
+        sum += blocks(x + i, n - i < size ? n - i : size, size / 64);
+    return sum;
+}
+
+// How many additions a term goes through in blocks.
+static double longest_chain(int64_t n) {
+    double chain = 0;
+    for (; n > 1; n = (n + 63) / 64) chain += n < 64 ? (double)n : 64;
+    return chain;
+}
+
 static NodeId reduce(World *w, Op op, NodeId x, DType dtype) {
     int64_t axis = 0;
     Attr attrs[2] = {{.ints = ir_ints(w->ctx, &axis, 1)}, {.dtype = dtype}};
@@ -125,7 +141,8 @@ static void sum_case(uint64_t seed, int64_t n, double center, double spread) {
     for (int k = 0; k < 4; k++) CHECK(within(&out, 0, (double)orders[k](data, n)));
     double v = tensor_get(&out.tensor, 0);
     CHECK(!within(&out, 0, v + terms * 1e-3 + 1)); // a lost term of ordinary size is seen
-    CHECK(out.bound[0] <= (5 + 2 * sqrt((double)n)) * 0x1p-24 * terms + 0x1p-24 * fabs(v));
+    double roundings = fmax(2 * sqrt((double)n), longest_chain(n));
+    CHECK(out.bound[0] <= (5 + roundings) * 0x1p-24 * terms + 0x1p-24 * fabs(v));
     world_free(&w);
 }
 
@@ -137,6 +154,92 @@ static void test_sums(void) {
         sum_case(seed, 300, 1e-20, 1e-20);
     }
 }
+
+// Terms that are rounded the same way one after the other: small ones that the first, large one
+// swallows, or equal ones.
+static void chain_case(int64_t n, float first, float rest) {
+    World w = world_new(1);
+    EvalValue x = value(&w, DT_f32, 1, n, 0);
+    float *data = x.tensor.data;
+    for (int64_t i = 0; i < n; i++) data[i] = i ? rest : first;
+    EvalValue out = run(&w, reduce(&w, OP_reduce_sum, input(&w, &x), DT_f32), &x);
+    CHECK(within(&out, 0, (double)blocks(data, n, 64 * 64)));
+    CHECK(within(&out, 0, (double)pairwise(data, n)));
+    world_free(&w);
+}
+
+static void test_chains(void) {
+    static const int64_t counts[] = {1, 2, 16, 63, 64, 65, 700, 4096, 4097, 100000};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        chain_case(counts[i], 0.1F, 0.1F);
+        chain_case(counts[i], 1, 0x1.fffp-25F); // each is nearly half a unit of the first
+        chain_case(counts[i], 1, -0x1.fffp-26F);
+        chain_case(counts[i], 0x1.555556p0F, 0x1.555556p0F);
+    }
+}
+
+// scatter_add takes its updates in order, so its bound grows with their number.
+static void test_scatter_in_order(void) {
+    enum { UPDATES = 5000 };
+    World w = world_new(1);
+    EvalValue in[3] = {value(&w, DT_f32, 1, 2, 0), value(&w, DT_i64, 1, UPDATES, 0),
+                       value(&w, DT_f32, 1, UPDATES, 0)};
+    NodeId args[3];
+    float *data = in[2].tensor.data, sum = 1;
+    memcpy(in[0].tensor.data, (float[]){1, 3}, 8);
+    memset(in[1].tensor.data, 0, UPDATES * sizeof(int64_t));
+    for (int i = 0; i < UPDATES; i++) data[i] = 0x1.fffp-25F;
+    for (int i = 0; i < UPDATES; i++) sum += data[i];
+    for (int s = 0; s < 3; s++) args[s] = input(&w, &in[s]);
+    Attr attrs[2] = {{.i = 0}, {.i = 0}};
+    EvalValue out = run(&w, apply(&w, OP_scatter_add, args, 3, attrs), in);
+    CHECK(within(&out, 0, (double)sum));
+    CHECK(out.bound[0] < 1.01 * UPDATES * 0x1p-24 && out.bound[1] == 0);
+    world_free(&w);
+}
+
+// ---- products -----------------------------------------------------------------------------------
+
+// The product of n factors in the order of `step`, which has no divisor in common with n.
+static float multiply(const float *x, int64_t n, int64_t step) {
+    float product = 1;
+    for (int64_t i = 0; i < n; i++) product *= x[i * step % n];
+    return product;
+}
+
+// Factors `a` and `b` in turn, the last one `last`: orders that differ much lie within the bound,
+// which is finite exactly when all orders must agree.
+static void product_case(double a, double b, double last, bool certain) {
+    enum { N = 401 };
+    World w = world_new(1);
+    EvalValue x = value(&w, DT_f32, 1, N, 0);
+    float *data = x.tensor.data, sorted[N];
+    for (int i = 0; i < N; i++) data[i] = (float)(i % 2 ? b : a);
+    data[N - 1] = (float)last;
+    for (int i = 0; i < N; i++) sorted[i] = data[2 * i % N];
+    EvalValue out = run(&w, reduce(&w, OP_reduce_prod, input(&w, &x), DT_f32), &x);
+    CHECK(within(&out, 0, (double)multiply(data, N, 1)));
+    CHECK(within(&out, 0, (double)multiply(data, N, N - 1)));
+    CHECK(within(&out, 0, (double)multiply(sorted, N, 1)));
+    if (!CHECK(certain == (out.bound[0] < (double)INFINITY))) printf("    %g %g %g\n", a, b, last);
+    world_free(&w);
+}
+
+static void test_products(void) {
+    product_case(1e30, 1e-30, 1, false);
+    product_case(1e30, 1e-30, 0, false); // 0 times an overflow is NaN
+    product_case(1e30, 1e30, 1, true);   // infinite in every order
+    product_case(1e30, -1e30, 0.5, false);
+    product_case(1e-30, 1e-30, 1, true);
+    product_case(1e-30, 1e-30, (double)INFINITY, false);
+    product_case(1.5, 2, (double)INFINITY, true);
+    product_case(1.1, 0.9, 3, true);
+    product_case(1.1, 0.9, 0, true);
+    product_case(1e30, 1e-30, (double)NAN, true);
+    product_case(0, (double)INFINITY, 1, true);
+}
+
+// ---- sums that overflow -------------------------------------------------------------------------
 
 // What may overflow on the way cannot be compared.
 static void test_overflowing_sums(void) {
@@ -483,6 +586,9 @@ static void test_uncertain_integers(void) {
 int main(void) {
     RUN(test_uncertain_integers);
     RUN(test_sums);
+    RUN(test_chains);
+    RUN(test_scatter_in_order);
+    RUN(test_products);
     RUN(test_overflowing_sums);
     RUN(test_contractions);
     RUN(test_unary);
