@@ -40,7 +40,7 @@ typedef struct Pair {
     double got, want, bound;
 } Pair;
 
-/* Equal numbers, or two NaNs. Where nothing was rounded, zeros must have the sign of the contract. */
+/* Equal numbers, or two NaNs. Where nothing was rounded, zeros have the sign of the contract. */
 static bool is_same(double a, double b, double bound) {
     if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
     return a == b && (a != 0 || bound > 0 || signbit(a) == signbit(b));

@@ -3,13 +3,13 @@
  * Floats are computed in double (f64 in long double) and rounded to each node's dtype by the
  * numeric contract; integers exactly. With each element comes an error bound: how far a correct
  * implementation of the contract may be from this value. Bounds are derived (eval_bound.c): a sum
- * of n terms may be off by (4 + max(2·sqrt(n), c))·eps·Σ|terms| + ½ ulp, where a term goes through c
- * additions at most (docs/numerics.md), a unary op by its table bound, and operand bounds are
- * carried through |∂f|. A 16- or 8-bit float that is not a user's cast may also
- * be left unrounded in f32. It shares no code with the lowerings.
+ * of n terms may be off by (4 + max(2·sqrt(n), c))·eps·Σ|terms| + ½ ulp, where a term goes through
+ * c additions at most (docs/numerics.md), a unary op by its table bound, and operand bounds are
+ * carried through |∂f|. A 16- or 8-bit float that is not a user's cast may also be left unrounded
+ * in f32. It shares no code with the lowerings.
  *
  * To compare with a bound: +inf leaves the element out; a NaN must meet a NaN, an infinity the same
- * infinity; all else may differ by the bound.
+ * infinity, and with a bound of 0 a zero one of its sign; all else may differ by the bound.
  */
 #ifndef TCC_IR_EVAL_H
 #define TCC_IR_EVAL_H

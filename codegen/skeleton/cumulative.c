@@ -1,6 +1,6 @@
-/* Running reductions: one row along the axis a grid point, in order; sums in blocks (sums.h): what is
- * stored is the sum of the finished blocks plus that of the block at hand. Vectors run along the
- * last axis when that is not the running one; else elements are made one after the other. */
+/* Running reductions: one row along the axis a grid point, in order; sums in blocks (sums.h), of
+ * which what is stored is the sum of the finished ones plus that of the block at hand. Vectors run
+ * along the last axis when that is not the running one; else elements are made one by one. */
 #include "codegen/skeleton/domain.h"
 #include "codegen/skeleton/sums.h"
 
