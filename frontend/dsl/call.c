@@ -2,6 +2,7 @@
  * stand, and of built-ins. */
 #include "frontend/dsl/call.h"
 #include "frontend/dsl/builtin.h"
+#include "frontend/dsl/hints.h"
 
 static const Ast *argument_expr(const Ast *ast) { return ast->kind == AST_argument ? ast->a : ast; }
 
@@ -47,9 +48,11 @@ bool dsl_arguments_all_taken(Sema *s, const Arguments *arguments, Str function, 
     for (uint32_t i = 0; i < arguments->count; i++) {
         const Argument *item = &arguments->items[i];
         if (item->taken) continue;
-        if (item->name.data)
-            sema_error(s, item->loc, MSG_UNKNOWN_ARGUMENT, STR_ARG(function), STR_ARG(item->name));
-        else
+        if (item->name.data) {
+            if (sema_error(s, item->loc, MSG_UNKNOWN_ARGUMENT, STR_ARG(function),
+                           STR_ARG(item->name)))
+                hint_argument(s->diags, sema_user_loc(s, item->loc), item->name);
+        } else
             sema_error(s, item->loc, MSG_TOO_MANY_ARGUMENTS, STR_ARG(function), most,
                        arguments->positional);
         return false;
@@ -229,7 +232,11 @@ static Value refuse_call(Sema *s, const Ast *callee) {
     if (callee->kind == AST_name) {
         sema_error(s, callee->loc, MSG_NOT_A_FUNCTION, STR_ARG(callee->text));
     } else if (callee->kind != AST_error) {
-        sema_error(s, ast_start(callee), MSG_NOT_CALLABLE);
+        bool said = sema_error(s, ast_start(callee), MSG_NOT_CALLABLE);
+        if (said && callee->kind == AST_member) {
+            Str object = callee->a->kind == AST_name ? callee->a->text : STR("");
+            hint_method(s->diags, sema_user_loc(s, ast_start(callee)), object, callee->text);
+        }
     }
     return dsl_value_error();
 }

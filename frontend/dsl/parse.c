@@ -3,6 +3,7 @@
 
 #include "base/messages.h"
 #include "frontend/dsl/dsl.h"
+#include "frontend/dsl/hints.h"
 #include "frontend/dsl/parser.h"
 
 #include <string.h>
@@ -122,6 +123,7 @@ void parse_report_syntax(Parse *parse, const char *const *expected, int count) {
     bool name = is_one_of("a name", expected, (size_t)count);
     if (name && is_keyword(token))
         diag_note(parse->diags, loc, MSG_NOTE_KEYWORD, STR_ARG(token->text));
+    hint_syntax(parse, at, loc, is_one_of("=", expected, (size_t)count));
 }
 
 /* ---- annotations ----------------------------------------------------------------------------- */
