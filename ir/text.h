@@ -11,9 +11,8 @@
  *     }
  *
  * Floats are hexadecimal; constants of up to 64 elements stand in the text, longer ones are named
- * by their SHA-256, and their bytes stand behind the graphs (print_blobs) or are given to the reader
- * (BlobLookup). Origins are printed as `@ line:col`
- * when asked.
+ * by their SHA-256, and their bytes stand behind the graphs (print_blobs) or are given to the
+ * reader (BlobLookup). Origins are printed as `@ line:col` when asked.
  */
 #ifndef TCC_IR_TEXT_H
 #define TCC_IR_TEXT_H
@@ -24,7 +23,8 @@
  * has less than TEXT_MAX_BYTES. */
 enum { TEXT_MAX_BLOB_BYTES = 256 << 20, TEXT_MAX_BYTES = 512 << 20 };
 
-/* Finds the bytes of a blob that the text does not hold by digest when text is read; NULL when unknown. */
+/* Finds the bytes of a blob that the text does not hold by digest when text is read; NULL when
+ * unknown. */
 typedef const Blob *BlobLookup(void *user, const uint8_t digest[32]);
 
 typedef struct PrintOptions {

@@ -138,9 +138,9 @@ typedef struct Pipeline {
     PassId items[32];
 } Pipeline;
 
-/* The pipeline of options for a graph of these facts: that of the level or `passes`, without `skip`.
- * False for unknown names (of dumps too) or too long a list, with the reason in *out_message (in
- * `arena`). */
+/* The pipeline of options for a graph of these facts: that of the level or `passes`, without
+ * `skip`. False for unknown names (of dumps too) or too long a list, with the reason in
+ * *out_message (in `arena`). */
 bool pipeline_from_options(const PassOptions *options, uint32_t facts, Arena *arena,
                            Pipeline *out_pipeline, const char **out_message);
 
