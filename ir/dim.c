@@ -84,6 +84,29 @@ const DimSymbol *dim_new_symbol(IrContext *ctx, DimSymbolKind kind, Str name, in
     return symbol;
 }
 
+typedef struct SharedIndex {
+    Str name;
+    const Dim *extent;
+    const DimSymbol *symbol;
+} SharedIndex;
+
+static bool same_index(const void *item, const void *key) {
+    const SharedIndex *index = item, *wanted = key;
+    return index->extent == wanted->extent && str_equal(index->name, wanted->name);
+}
+
+const DimSymbol *dim_shared_index(IrContext *ctx, Str name, const Dim *extent) {
+    SharedIndex key = {.name = name, .extent = extent};
+    uint64_t hash = hash_word(str_hash(name), extent->id);
+    const SharedIndex *found = intern_find(&ctx->shared_indices, hash, same_index, &key);
+    if (found) return found->symbol;
+    int64_t last = extent->hi > 0 ? extent->hi - 1 : 0;
+    key.symbol = dim_new_symbol(ctx, SYMBOL_index, name, 0, last, 0, extent);
+    key.name = key.symbol->name;
+    intern_add(&ctx->shared_indices, ctx->arena, hash, arena_copy(ctx->arena, &key, sizeof key));
+    return key.symbol;
+}
+
 const DimSymbol *dim_find_symbol(const IrContext *ctx, Str name) {
     return map_get(&ctx->named_symbols, name);
 }

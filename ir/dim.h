@@ -82,6 +82,8 @@ struct Dim {
  * new. `limit` may mention older symbols only. */
 const DimSymbol *dim_new_symbol(IrContext *ctx, DimSymbolKind kind, Str name, int64_t lo,
                                 int64_t hi, int64_t tune, const Dim *limit);
+/* The index symbol of that name from 0 to below `extent`, the same one each time. */
+const DimSymbol *dim_shared_index(IrContext *ctx, Str name, const Dim *extent);
 const DimSymbol *dim_find_symbol(const IrContext *ctx, Str name); /* NULL if unknown */
 uint32_t dim_symbol_count(const IrContext *ctx);
 const DimSymbol *dim_symbol_at(const IrContext *ctx, uint32_t id);

@@ -30,7 +30,7 @@ void intern_add(InternTable *table, Arena *arena, uint64_t hash, const void *ite
 
 struct IrContext {
     Arena *arena;
-    InternTable ints, dim_lists, strings, blobs, types, dims, atoms, quotients;
+    InternTable ints, dim_lists, strings, blobs, types, dims, atoms, quotients, shared_indices;
     VEC(const Blob *) blob_list;
     VEC(const DimSymbol *) symbols; /* by id */
     Map named_symbols;

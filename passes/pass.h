@@ -84,6 +84,13 @@ typedef struct PassStat {
     bool changed;
 } PassStat;
 
+/* What passes have done, counted: it must not grow faster than programs (tests/unit/growth.c). */
+typedef struct PassWork {
+    uint64_t rules;  /* of fold, tried on a node */
+    uint64_t priced; /* nodes of groups whose cost was taken */
+    uint64_t judged; /* nodes of regions that codegen was asked about */
+} PassWork;
+
 typedef struct PassContext {
     IrContext *ir;
     Diags *diags;
@@ -96,6 +103,7 @@ typedef struct PassContext {
     /* The state of a run; zero at its begin. */
     const char *pass; /* the one that is running */
     int64_t rewrites; /* made so far, by all passes */
+    PassWork work;
     VEC(Remark) remarks;
     VEC(PassStat) stats;
 } PassContext;

@@ -13,9 +13,42 @@ typedef struct Form {
 
 static V emit(Lowering *l, const Dim *dim, const Form *form);
 
+/* ---- symbols --------------------------------------------------------------------------------- */
+
+/* The place of the symbol, or the free one where it belongs. */
+static BoundSymbol *find_bound(const Lowering *l, const DimSymbol *symbol) {
+    for (uint32_t at = symbol->id;; at++) {
+        BoundSymbol *place = &l->bound[at & (l->bound_size - 1)];
+        if (place->symbol == symbol || place->symbol == NULL) return place;
+    }
+}
+
+static void grow_bound(Lowering *l) {
+    BoundSymbol *old = l->bound;
+    uint32_t old_size = l->bound_size;
+    l->bound_size = old_size ? 2 * old_size : 32;
+    l->bound = NEW_ARRAY(l->arena, BoundSymbol, l->bound_size);
+    for (uint32_t i = 0; i < old_size; i++)
+        if (old[i].symbol) *find_bound(l, old[i].symbol) = old[i];
+}
+
 void dims_bind(Lowering *l, const DimSymbol *symbol, V value) {
-    require(symbol->id < l->symbol_count);
-    l->symbols[symbol->id] = value;
+    if (2 * (l->bound_count + 1) > l->bound_size) grow_bound(l);
+    BoundSymbol *place = find_bound(l, symbol);
+    l->bound_count += place->symbol == NULL;
+    *place = (BoundSymbol){symbol, value};
+}
+
+/* A program may have many dims of which a kernel mentions few: they are loaded when first met. */
+static V value_of_symbol(Lowering *l, const DimSymbol *symbol) {
+    if (l->bound_size > 0) {
+        const BoundSymbol *place = find_bound(l, symbol);
+        if (place->symbol) return place->value;
+    }
+    require(l->dims);
+    V value = x86_load_dim(l, symbol);
+    dims_bind(l, symbol, value);
+    return value;
 }
 
 const DimSymbol *dims_lane_symbol(Lowering *l, uint32_t lanes) {
@@ -106,8 +139,7 @@ static const Dim *atom_dim(Lowering *l, const DimAtom *atom) {
 static V emit_symbol(Lowering *l, const DimSymbol *symbol, const Form *form) {
     if (symbol == form->lane)
         return ll_cast(l, l->model->lane_index(l, form->lanes), form->type, false);
-    require(symbol->id < l->symbol_count && l->symbols[symbol->id]);
-    return l->symbols[symbol->id];
+    return value_of_symbol(l, symbol);
 }
 
 static V emit_compound(Lowering *l, const DimAtom *atom, const Form *form) {

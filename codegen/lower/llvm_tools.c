@@ -100,13 +100,18 @@ V ll_intrinsic(Lowering *l, const char *name, LLVMTypeRef *overload, uint32_t ov
     return LLVMBuildCall2(l->builder, type, callee, args, arg_count, "");
 }
 
-V ll_alloca(Lowering *l, LLVMTypeRef type, uint32_t count, uint32_t align) {
-    LLVMBasicBlockRef here = ll_here(l), entry = LLVMGetEntryBasicBlock(l->function);
+void ll_enter_entry(Lowering *l) {
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(l->function);
     LLVMValueRef first = LLVMGetFirstInstruction(entry);
     if (first)
         LLVMPositionBuilderBefore(l->builder, first);
     else
         LLVMPositionBuilderAtEnd(l->builder, entry);
+}
+
+V ll_alloca(Lowering *l, LLVMTypeRef type, uint32_t count, uint32_t align) {
+    LLVMBasicBlockRef here = ll_here(l);
+    ll_enter_entry(l);
     V slot = LLVMBuildAlloca(l->builder, LLVMArrayType2(type, count), "");
     LLVMSetAlignment(slot, align);
     ll_enter(l, here);

@@ -84,11 +84,8 @@ static void set_target(Lowering *l) {
     }
 }
 
-/* The lane symbols are made during the lowering, and bound to nothing. */
 static void set_environment(Lowering *l) {
     const TileProgram *program = l->program;
-    l->symbol_count = dim_symbol_count(program->ctx);
-    l->symbols = NEW_ARRAY(l->arena, V, l->symbol_count);
     l->views = NEW_ARRAY(l->arena, V, program->views.count);
     l->values = NEW_ARRAY(l->arena, Registers, program->values.count);
     l->buffers = NEW_ARRAY(l->arena, V, lower_buffer_count(program));

@@ -21,6 +21,12 @@ typedef struct Registers {
     V *splats; /* by register: the scalar that all its lanes are known to be, or NULL */
 } Registers;
 
+/* The i64 value of a symbol. */
+typedef struct BoundSymbol {
+    const DimSymbol *symbol;
+    V value;
+} BoundSymbol;
+
 /* Which lanes of a register take part: those for which all parts hold. */
 typedef struct Mask {
     V uniform;      /* i1 of the whole register; NULL: holds */
@@ -123,8 +129,9 @@ struct Lowering {
     V scratch, error;
     V lane; /* NVPTX: the thread's number in its warp, i32 */
     /* the environment */
-    uint32_t symbol_count;
-    V *symbols;                       /* by symbol id: the i64 value; NULL when not bound */
+    BoundSymbol *bound;               /* by hash: what symbols are; a free place has none */
+    uint32_t bound_count, bound_size; /* a power of 2, at least twice as many */
+    V dims;                           /* x86: where the dims lie that are not bound yet */
     const DimSymbol *lane_symbols[8]; /* by log2 of the lane count */
     V *views;                         /* base addresses */
     Registers *values;                /* by TileId */
@@ -168,6 +175,7 @@ LLVMValueRef ll_function(Lowering *l, const char *name, LLVMTypeRef result, LLVM
 LLVMBasicBlockRef ll_block(Lowering *l, const char *name);
 LLVMBasicBlockRef ll_here(Lowering *l);
 void ll_enter(Lowering *l, LLVMBasicBlockRef block);
+void ll_enter_entry(Lowering *l); /* before all that the function does */
 V ll_phi(Lowering *l, LLVMTypeRef type);
 void ll_incoming(V phi, V value, LLVMBasicBlockRef block);
 void ll_jump(Lowering *l, LLVMBasicBlockRef to);
@@ -182,6 +190,8 @@ V dims_emit_lanes(Lowering *l, const Dim *dim, uint32_t lanes, bool narrow);
 bool dims_fits_narrow(const Dim *dim);
 const DimSymbol *dims_lane_symbol(Lowering *l, uint32_t lanes);
 void dims_bind(Lowering *l, const DimSymbol *symbol, V value);
+/* x86_kernel: loads a dim in the entry block, with what is known of its range. */
+V x86_load_dim(Lowering *l, const DimSymbol *symbol);
 /* `dim` for the elements of register `index` of a tile: its axes become numbers, and the last one
  * the lane symbol plus a number. */
 const Dim *dims_of_register(Lowering *l, const TileType *type, uint32_t index, const Dim *dim);

@@ -75,11 +75,19 @@ Schedule skeleton_schedule(const SkeletonRequest *request) {
 
 /* ---- costs ----------------------------------------------------------------------------------- */
 
+static void free_arena(void *arena) { arena_free(arena); }
+
 static TileCounts count_at_tune(const TileProgram *program) {
+    GuardDefer defer;
+    Arena *arena = arena_new(NULL);
+    guard_defer(&defer, free_arena, arena);
     uint32_t symbols = dim_symbol_count(program->ctx);
-    int64_t *values = NEW_ARRAY(program->arena, int64_t, symbols);
+    int64_t *values = NEW_ARRAY(arena, int64_t, symbols);
     for (uint32_t i = 0; i < symbols; i++) values[i] = dim_symbol_at(program->ctx, i)->tune;
-    return tile_count(program, values);
+    TileCounts counts = tile_count(program, values);
+    guard_undefer(&defer);
+    arena_free(arena);
+    return counts;
 }
 
 KernelCost skeleton_cost(const TileProgram *program, const Target *target) {

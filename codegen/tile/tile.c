@@ -63,27 +63,13 @@ const DimSymbol *tile_add_work(TileProgram *program, const char *name, const Dim
     return variable;
 }
 
-/* A symbol that another program of the context made for the same axis. */
-static const DimSymbol *find_axis(const IrContext *ctx, Str name, const Dim *extent) {
-    for (uint32_t id = dim_symbol_count(ctx); id-- > 0;) {
-        const DimSymbol *symbol = dim_symbol_at(ctx, id);
-        if (symbol->kind == SYMBOL_index && symbol->limit == extent &&
-            str_equal(symbol->name, name))
-            return symbol;
-    }
-    return NULL;
-}
-
 const DimSymbol *tile_axis_symbol(TileProgram *program, uint32_t axis, const Dim *extent) {
     for (size_t i = 0; i < program->axes.count; i++) {
         const TileAxis *known = &program->axes.data[i];
         if (known->axis == axis && known->extent == extent) return known->symbol;
     }
     Str name = str_format(program->arena, "$%u", axis);
-    const DimSymbol *symbol = find_axis(program->ctx, name, extent);
-    if (!symbol)
-        symbol = dim_new_symbol(program->ctx, SYMBOL_index, name, 0, at_least(extent->hi - 1, 0), 0,
-                                extent);
+    const DimSymbol *symbol = dim_shared_index(program->ctx, name, extent);
     vec_push(program->arena, &program->axes,
              (TileAxis){.axis = axis, .extent = extent, .symbol = symbol});
     return symbol;

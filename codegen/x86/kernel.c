@@ -143,18 +143,24 @@ static V load_field(Lowering *l, LLVMTypeRef type, V base, int64_t offset) {
     return load;
 }
 
-/* The values of the dims that the program mentions, with what is known of their ranges. */
-static void load_dims(Lowering *l, V dims) {
-    unsigned kind = LLVMGetMDKindIDInContext(l->context, "range", 5);
-    for (uint32_t i = 0; i < l->options->dim_count; i++) {
-        const DimSymbol *symbol = l->options->dims[i];
-        V value = load_field(l, l->i64, dims, 8 * (int64_t)i);
-        LLVMMetadataRef ends[2] = {LLVMValueAsMetadata(ll_i64(l, symbol->lo)),
-                                   LLVMValueAsMetadata(ll_i64(l, symbol->hi + 1))};
-        V node = LLVMMetadataAsValue(l->context, LLVMMDNodeInContext2(l->context, ends, 2));
-        LLVMSetMetadata(value, kind, node);
-        dims_bind(l, symbol, value);
-    }
+static V load_dim(Lowering *l, const DimSymbol *symbol) {
+    uint32_t slot = 0;
+    while (slot < l->options->dim_count && l->options->dims[slot] != symbol) slot++;
+    require(slot < l->options->dim_count);
+    V value = load_field(l, l->i64, l->dims, 8 * (int64_t)slot);
+    LLVMMetadataRef ends[2] = {LLVMValueAsMetadata(ll_i64(l, symbol->lo)),
+                               LLVMValueAsMetadata(ll_i64(l, symbol->hi + 1))};
+    V node = LLVMMetadataAsValue(l->context, LLVMMDNodeInContext2(l->context, ends, 2));
+    LLVMSetMetadata(value, LLVMGetMDKindIDInContext(l->context, "range", 5), node);
+    return value;
+}
+
+V x86_load_dim(Lowering *l, const DimSymbol *symbol) {
+    LLVMBasicBlockRef here = ll_here(l);
+    ll_enter_entry(l);
+    V value = load_dim(l, symbol);
+    ll_enter(l, here);
+    return value;
 }
 
 static void emit_inner(Lowering *l, LLVMValueRef inner, uint32_t buffers) {
@@ -163,7 +169,7 @@ static void emit_inner(Lowering *l, LLVMValueRef inner, uint32_t buffers) {
     for (uint32_t i = 0; i < buffers; i++) l->buffers[i] = LLVMGetParam(inner, i);
     l->scratch = LLVMGetParam(inner, buffers + INNER_scratch);
     l->error = LLVMGetParam(inner, buffers + INNER_error);
-    load_dims(l, LLVMGetParam(inner, buffers + INNER_dims));
+    l->dims = LLVMGetParam(inner, buffers + INNER_dims);
     lower_views(l);
     emit_points(l, LLVMGetParam(inner, buffers + INNER_begin),
                 LLVMGetParam(inner, buffers + INNER_end));

@@ -29,6 +29,7 @@ static NodeId step(Fold *f, NodeId id) {
     Op op = fold_node(f, id)->op;
     for (uint32_t i = 0; i < ROW_COUNT; i++) {
         if (!applies(f, &rows[i], op)) continue;
+        f->ctx->work.rules++;
         NodeId result = rows[i].rule(f, id);
         if (result != NODE_none && result != id && pass_allows(f->ctx)) return result;
     }

@@ -44,7 +44,7 @@ static bool may_join(const Fuser *f, const Group *group, NodeId id, Refusal *out
         *out_refusal = refusal_saying(REASON_no_skeleton, ban->why);
         return false;
     }
-    if (group->nodes.count >= FUSE_MAX_NODES) {
+    if (group->nodes.count >= FUSE_MAX_NODES || group->code + cost_code(f, id) > FUSE_MAX_CODE) {
         *out_refusal = refusal(REASON_size);
         return false;
     }

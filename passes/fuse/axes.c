@@ -7,15 +7,8 @@
 /* ---- variables ------------------------------------------------------------------------------- */
 
 static const Dim *find_variable(Axes *axes, uint32_t axis, const Dim *extent) {
-    for (size_t i = 0; i < axes->variables.count; i++) {
-        const AxisVariable *v = &axes->variables.data[i];
-        if (v->axis == axis && v->extent == extent) return v->variable;
-    }
-    int64_t most = extent->hi > 0 ? extent->hi - 1 : 0;
-    const DimSymbol *symbol = dim_new_symbol(axes->ctx, SYMBOL_index, STR("i"), 0, most, 0, extent);
-    AxisVariable v = {axis, extent, dim_of_symbol(axes->ctx, symbol)};
-    vec_push(axes->arena, &axes->variables, v);
-    return v.variable;
+    char name[] = {'i', (char)('0' + axis)};
+    return dim_of_symbol(axes->ctx, dim_shared_index(axes->ctx, (Str){name, sizeof name}, extent));
 }
 
 void axes_identity(Axes *axes, const Type *type, const Dim **out_index) {

@@ -87,6 +87,24 @@ double cost_flops(const Fuser *f, NodeId id) {
     }
 }
 
+/* Measured, as lines of LLVM's IR. */
+static uint32_t code_of_op(const Fuser *f, const Node *node) {
+    if (node->op == OP_sin || node->op == OP_cos || node->op == OP_tan) return 60;
+    if (node->op == OP_pow) return 70;
+    if (op_info(node->op)->class == CLASS_RANDOM) return 80;
+    if (op_info(node->op)->ulp > 0) return 15;
+    bool divides =
+        node->op == OP_div || node->op == OP_rem || node->op == OP_mod || node->op == OP_floordiv;
+    return divides && !dtype_is_float(graph_type(f->graph, node->args[0])->dtype) ? 40 : 1;
+}
+
+uint32_t cost_code(const Fuser *f, NodeId id) {
+    const Node *node = graph_node(f->graph, id);
+    uint32_t code = code_of_op(f, node);
+    if (node->type->is_tuple) return code;
+    return node->type->dtype == DT_f64 && code > 1 ? 2 * code : code;
+}
+
 /* The product of the dims of labels in `labels` that are not in `without`. */
 static Amount label_product(const Fuser *f, NodeId operand, const IntList *labels,
                             const IntList *without) {
@@ -227,6 +245,7 @@ static void add_moved(const Fuser *f, Sources *s, NodeId id, uint32_t depth) {
 }
 
 Work cost_of_group(const Fuser *f, const Group *group) {
+    f->ctx->work.priced += group->nodes.count;
     Work work = {.flops = constant(0), .stored = constant(0)};
     for (size_t i = 0; i < group->nodes.count; i++) {
         NodeId id = group->nodes.data[i];

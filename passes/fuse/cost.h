@@ -26,6 +26,11 @@ Amount amount_elements(const Fuser *f, NodeId id);
 
 /* Operations for one element of the node, counted so that a multiply-add is 2. */
 double cost_flops(const Fuser *f, NodeId id);
+/* The code of one vector of the node's elements, in simple instructions. Kernels are bounded by it:
+ * what LLVM takes grows faster than a kernel (its register allocator looks at all values that live
+ * at once, and the constants of polynomials do), while a cut after a thousand instructions adds one
+ * store and one load to them. */
+uint32_t cost_code(const Fuser *f, NodeId id);
 /* How many times an op does its work to make its whole result: a step of its sum, an element. */
 Amount cost_steps(const Fuser *f, NodeId id);
 /* How often elements of operand `arg` of `user` are asked for when user's are asked for

@@ -14,11 +14,8 @@ static bool beginning_is_legal(Fuser *f, const Group *group, size_t count, const
     const char *skeleton = group_skeleton(f, group, count, &refused);
     *out_why = refused.text;
     if (skeleton == NULL) return false;
-    Region region = group_region(f, group, count, NULL);
-    if (region.graph->outputs.count == 0) return true;
-    const Verdict *verdict = group_judge(f, region.graph, skeleton);
-    *out_why = verdict->why;
-    return verdict->legal;
+    *out_why = group_fault(f, group, count, skeleton);
+    return *out_why == NULL;
 }
 
 /* Bans the first node with which the group cannot be built. A group of one node is left as it is:
@@ -149,7 +146,7 @@ static void write_group(Writer *w, const Group *group) {
     size_t count = group->nodes.count;
     const char *skeleton = group_skeleton(f, group, count, &refused);
     NodeId *stored = NEW_ARRAY(f->arena, NodeId, count);
-    Region region = group_region(f, group, count, stored);
+    Region region = group_region(f, group, count, f->arena, stored);
     if (region.graph->outputs.count == 0) return;
     if (skeleton == NULL) {
         report(w, root);

@@ -13,6 +13,7 @@
 
 enum {
     FUSE_MAX_NODES = 256, /* of a group */
+    FUSE_MAX_CODE = 1024, /* of a group, in simple vector instructions (cost_code) */
     FUSE_MAX_OUTPUTS = 4, /* of a group around reductions */
     FUSE_MAX_GROUPS = 8,  /* that a node may be duplicated into */
     FUSE_DEAR_FLOPS = 16, /* an element: more than that is not computed twice */
@@ -31,6 +32,7 @@ typedef struct Group {
     bool seeded;   /* grown around an op that accumulates: its nodes are fixed */
     NodeId root;   /* what it was begun with */
     NodeId oldest, newest;
+    uint32_t code;       /* of its nodes */
     uint32_t seed_count; /* how many nodes it was grown to; those after them were absorbed */
     VEC(NodeId) nodes;   /* in the order in which they joined */
     NodeId *table;       /* the same by hash, NODE_none where free */
@@ -72,16 +74,9 @@ typedef struct Ban {
     const char *why;
 } Ban;
 
-/* The variables of access maps (axes.h). */
-typedef struct AxisVariable {
-    uint32_t axis;
-    const Dim *extent, *variable;
-} AxisVariable;
-
+/* What access maps (axes.h) are made in. */
 typedef struct Axes {
     IrContext *ctx;
-    Arena *arena;
-    VEC(AxisVariable) variables;
 } Axes;
 
 typedef struct Fuser {
@@ -102,7 +97,6 @@ typedef struct Fuser {
     VEC(Ban) bans;
     uint32_t search, *seen; /* the number of the last search; by node, the last that came by */
     Map reasons;            /* refusals by the ids of two groups */
-    uint32_t oracle_calls;
 } Fuser;
 
 /* ---- graph.c --------------------------------------------------------------------------------- */
@@ -132,10 +126,12 @@ bool group_is_row(const Fuser *f, const Group *group);
  */
 const char *group_skeleton(const Fuser *f, const Group *group, size_t count, Refusal *out_refusal);
 /* The first `count` nodes of the group as a region; its outputs are what they must store, and are
- * written to out_stored (room for `count`; may be NULL). */
-Region group_region(Fuser *f, const Group *group, size_t count, NodeId *out_stored);
+ * written to out_stored (room for `count`; may be NULL). All lies in `arena`. */
+Region group_region(Fuser *f, const Group *group, size_t count, Arena *arena, NodeId *out_stored);
 /* Whether codegen can build the region (remembered by region). */
 Verdict *group_judge(Fuser *f, const Graph *region, const char *skeleton);
+/* Why codegen cannot build the group's first `count` nodes; NULL when it can, or none is stored. */
+const char *group_fault(Fuser *f, const Group *group, size_t count, const char *skeleton);
 /* Whether a kernel made of `group` would need results of itself. */
 bool group_has_cycle(Fuser *f, const Group *group);
 

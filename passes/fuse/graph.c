@@ -94,7 +94,7 @@ static void find_constants(Fuser *f) {
 
 void fuser_init(Fuser *f, PassContext *ctx, const Graph *graph) {
     *f = (Fuser){.ctx = ctx, .graph = graph, .arena = ctx->scratch};
-    f->axes = (Axes){.ctx = ctx->ir, .arena = f->arena};
+    f->axes = (Axes){.ctx = ctx->ir};
     f->live = graph_find_live(graph, f->arena);
     f->is_output = NEW_ARRAY(f->arena, bool, graph->nodes.count);
     for (size_t i = 0; i < graph->outputs.count; i++)

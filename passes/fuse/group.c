@@ -1,5 +1,6 @@
 /* Groups: membership, what they store, their skeleton, their region, and what codegen says of it.
  */
+#include "base/guard.h"
 #include "passes/compare.h"
 #include "passes/fuse/axes.h"
 #include "passes/fuse/cost.h"
@@ -40,6 +41,7 @@ void group_join(Fuser *f, Group *group, NodeId id) {
     vec_push(f->arena, &group->evaluations, cost_steps(f, id));
     vec_push(f->arena, &group->prologue, false);
     vec_push(f->arena, &f->in[id], group);
+    group->code += cost_code(f, id);
     if (id < group->oldest) group->oldest = id;
     if (id > group->newest) group->newest = id;
     if (2 * group->nodes.count > group->table_size)
@@ -51,6 +53,7 @@ void group_drop_last(Fuser *f, Group *group) {
     NodeId id = group->nodes.data[--group->nodes.count];
     group->evaluations.count = group->prologue.count = group->nodes.count;
     f->in[id].count = 0;
+    group->code -= cost_code(f, id);
     fill_table(f, group, group->table_size);
     group->newest = 0;
     for (size_t i = 0; i < group->nodes.count; i++)
@@ -130,9 +133,9 @@ static bool is_used_later(const Fuser *f, const Group *group, NodeId id) {
     return false;
 }
 
-Region group_region(Fuser *f, const Group *group, size_t count, NodeId *out_stored) {
-    NodeId *nodes = arena_copy(f->arena, group->nodes.data, count * sizeof *nodes);
-    NodeId *stored = out_stored ? out_stored : NEW_ARRAY(f->arena, NodeId, count);
+Region group_region(Fuser *f, const Group *group, size_t count, Arena *arena, NodeId *out_stored) {
+    NodeId *nodes = arena_copy(arena, group->nodes.data, count * sizeof *nodes);
+    NodeId *stored = out_stored ? out_stored : NEW_ARRAY(arena, NodeId, count);
     uint32_t outputs = 0;
     qsort(nodes, count, sizeof *nodes, compare_ids);
     f->search++;
@@ -142,7 +145,7 @@ Region group_region(Fuser *f, const Group *group, size_t count, NodeId *out_stor
         if (group_stores(f, group, nodes[i]) || (!tuple && is_used_later(f, group, nodes[i])))
             stored[outputs++] = nodes[i];
     }
-    return region_cut(f->graph, f->is_constant, nodes, (uint32_t)count, stored, outputs, f->arena);
+    return region_cut(f->graph, f->is_constant, nodes, (uint32_t)count, stored, outputs, arena);
 }
 
 /* ---- cycles ---------------------------------------------------------------------------------- */
@@ -195,25 +198,56 @@ static Verdict *find_verdict(const Fuser *f, Str key, const Graph *region, Str s
     return v;
 }
 
+static void free_arena(void *arena) { arena_free(arena); }
+
+/* NULL when codegen can build the region. */
+static const char *ask_codegen(Fuser *f, const Verdict *verdict, Arena *arena) {
+    const CostModel *cost = f->ctx->cost;
+    const Graph *region = verdict->region;
+    const char *why = NULL;
+    uint32_t most = CONTEXTS_PER_NODE * (uint32_t)region->nodes.count + 64;
+    if (axes_count_contexts(&f->axes, arena, region, most) > most)
+        return "values would be computed again and again at different indices";
+    if (cost == NULL) return NULL;
+    f->ctx->work.judged += region->nodes.count;
+    bool legal =
+        cost->legal(cost->self, region, verdict->skeleton, STR(""), f->ctx->target, arena, &why);
+    return legal ? NULL : why;
+}
+
+/* What is built to find out is thrown away at once. */
+static void ask(Fuser *f, Verdict *verdict) {
+    GuardDefer defer;
+    Arena *arena = arena_new(NULL);
+    guard_defer(&defer, free_arena, arena);
+    const char *why = ask_codegen(f, verdict, arena);
+    verdict->legal = why == NULL;
+    if (why) verdict->why = str_terminated(f->arena, str_from(why));
+    guard_undefer(&defer);
+    arena_free(arena);
+}
+
 Verdict *group_judge(Fuser *f, const Graph *region, const char *skeleton) {
     uint64_t hash = graph_hash(region);
     Str key = {(const char *)&hash, sizeof hash}, name = str_from(skeleton);
     Verdict *verdict = find_verdict(f, key, region, name);
     if (verdict) return verdict;
     verdict = NEW(f->arena, Verdict);
-    *verdict = (Verdict){.region = region, .skeleton = name, .legal = true};
+    *verdict = (Verdict){.region = graph_copy(f->arena, region), .skeleton = name, .legal = true};
     verdict->next = map_get(&f->verdicts, key);
     map_set(&f->verdicts, key, verdict);
-    uint32_t most = CONTEXTS_PER_NODE * (uint32_t)region->nodes.count + 64;
-    if (axes_count_contexts(&f->axes, f->arena, region, most) > most) {
-        verdict->legal = false;
-        verdict->why = "values would be computed again and again at different indices";
-        return verdict;
-    }
-    const CostModel *cost = f->ctx->cost;
-    if (cost == NULL) return verdict;
-    f->oracle_calls++;
-    verdict->legal =
-        cost->legal(cost->self, region, name, STR(""), f->ctx->target, f->arena, &verdict->why);
+    ask(f, verdict);
     return verdict;
+}
+
+const char *group_fault(Fuser *f, const Group *group, size_t count, const char *skeleton) {
+    GuardDefer defer;
+    Arena *arena = arena_new(NULL);
+    guard_defer(&defer, free_arena, arena);
+    Region region = group_region(f, group, count, arena, NULL);
+    bool stores = region.graph->outputs.count > 0;
+    const Verdict *verdict = stores ? group_judge(f, region.graph, skeleton) : NULL;
+    guard_undefer(&defer);
+    arena_free(arena);
+    return verdict && !verdict->legal ? verdict->why : NULL;
 }

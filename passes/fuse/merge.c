@@ -98,16 +98,37 @@ static bool shapes_agree(const Fuser *f, const Group *a, const Group *b) {
     return has_heavy(f, b) || results_fit(f, b, a);
 }
 
-static uint32_t count_stored(const Fuser *f, const Group *group) {
+/* Whether some group that uses the node computes it neither for itself nor in one of the two. */
+static bool is_needed_outside(const Fuser *f, const Group *a, const Group *b, NodeId id) {
+    if (f->is_output[id]) return true;
+    for (uint32_t u = f->user_start[id]; u < f->user_start[id + 1]; u++) {
+        const GroupList *in = &f->in[f->users[u]];
+        if (in->count == 0) return true;
+        for (size_t i = 0; i < in->count; i++) {
+            const Group *user = in->data[i];
+            if (user != a && user != b && !group_has(user, id)) return true;
+        }
+    }
+    return false;
+}
+
+/* How many tensors a kernel of both stores. */
+static uint32_t count_results(const Fuser *f, const Group *a, const Group *b) {
     uint32_t count = 0;
-    for (size_t i = 0; i < group->nodes.count; i++)
-        count += group_stores(f, group, group->nodes.data[i]);
+    for (int side = 0; side < 2; side++) {
+        const Group *own = side ? b : a;
+        for (size_t i = 0; i < own->nodes.count; i++) {
+            NodeId id = own->nodes.data[i];
+            if (graph_type(f->graph, id)->is_tuple || (side && group_has(a, id))) continue;
+            count += is_needed_outside(f, a, b, id);
+        }
+    }
     return count;
 }
 
 /* What can be said without making the merged group. */
 static bool may_merge(const Fuser *f, const Group *a, const Group *b, Refusal *out_refusal) {
-    if (a->nodes.count + b->nodes.count > FUSE_MAX_NODES) {
+    if (a->nodes.count + b->nodes.count > FUSE_MAX_NODES || a->code + b->code > FUSE_MAX_CODE) {
         *out_refusal = refusal(REASON_size);
         return false;
     }
@@ -129,33 +150,48 @@ static int by_falling_id(const void *a, const void *b) {
     return x > y ? -1 : x < y;
 }
 
+/* The list of a node's groups before a merge. */
+typedef struct SavedGroups {
+    GroupList list;
+    Group *first;
+} SavedGroups;
+
+/* Takes the node from the groups that hold it over into `merged`. A list of one is reused. */
+static void move_node(Fuser *f, Group *merged, const Group *a, const Group *b, NodeId id,
+                      SavedGroups *out_saved) {
+    GroupList *in = &f->in[id], old = *in;
+    *out_saved = (SavedGroups){old, old.data[0]};
+    if (old.count == 1)
+        in->count = 0;
+    else
+        *in = (GroupList){0};
+    group_join(f, merged, id);
+    for (size_t k = 0; old.count > 1 && k < old.count; k++)
+        if (old.data[k] != a && old.data[k] != b) vec_push(f->arena, in, old.data[k]);
+}
+
 /* A merged group in the place of both; in[] of its nodes as it was goes to `saved`. */
-static Group *make_merged(Fuser *f, Group *a, Group *b, GroupList **out_saved) {
+static Group *make_merged(Fuser *f, Group *a, Group *b, SavedGroups **out_saved) {
     size_t most = a->nodes.count + b->nodes.count, count = 0;
     NodeId *nodes = NEW_ARRAY(f->arena, NodeId, most);
     for (size_t i = 0; i < a->nodes.count; i++) nodes[count++] = a->nodes.data[i];
     for (size_t i = 0; i < b->nodes.count; i++)
         if (!group_has(a, b->nodes.data[i])) nodes[count++] = b->nodes.data[i];
     qsort(nodes, count, sizeof *nodes, by_falling_id);
-    GroupList *saved = NEW_ARRAY(f->arena, GroupList, count);
+    SavedGroups *saved = NEW_ARRAY(f->arena, SavedGroups, count);
     Group *merged = NEW(f->arena, Group);
     *merged = (Group){.id = (uint32_t)f->groups.count, .root = b->root, .oldest = nodes[count - 1]};
-    for (size_t i = 0; i < count; i++) {
-        GroupList *in = &f->in[nodes[i]];
-        saved[i] = *in;
-        *in = (GroupList){0};
-        group_join(f, merged, nodes[i]);
-        for (size_t k = 0; k < saved[i].count; k++)
-            if (saved[i].data[k] != a && saved[i].data[k] != b)
-                vec_push(f->arena, in, saved[i].data[k]);
-    }
+    for (size_t i = 0; i < count; i++) move_node(f, merged, a, b, nodes[i], &saved[i]);
     vec_push(f->arena, &f->groups, merged);
     *out_saved = saved;
     return merged;
 }
 
-static void undo(Fuser *f, Group *merged, const GroupList *saved) {
-    for (size_t i = 0; i < merged->nodes.count; i++) f->in[merged->nodes.data[i]] = saved[i];
+static void undo(Fuser *f, Group *merged, const SavedGroups *saved) {
+    for (size_t i = 0; i < merged->nodes.count; i++) {
+        f->in[merged->nodes.data[i]] = saved[i].list;
+        saved[i].list.data[0] = saved[i].first;
+    }
     f->groups.count--;
 }
 
@@ -194,28 +230,25 @@ static bool is_cheaper(const Fuser *f, const Group *merged, Amount before, Refus
 static bool is_buildable(Fuser *f, const Group *merged, Refusal *out_refusal) {
     const char *skeleton = group_skeleton(f, merged, merged->nodes.count, out_refusal);
     if (skeleton == NULL) return false;
-    Region region = group_region(f, merged, merged->nodes.count, NULL);
-    const Verdict *verdict = group_judge(f, region.graph, skeleton);
-    if (!verdict->legal) *out_refusal = refusal_saying(REASON_no_skeleton, verdict->why);
-    return verdict->legal;
+    const char *fault = group_fault(f, merged, merged->nodes.count, skeleton);
+    if (fault) *out_refusal = refusal_saying(REASON_no_skeleton, fault);
+    return fault == NULL;
 }
 
 /* The merged group; NULL with the reason, and all as it was. */
 static Group *try_merge(Fuser *f, Group *a, Group *b, Refusal *out_refusal) {
     if (!may_merge(f, a, b, out_refusal)) return NULL;
+    if (count_results(f, a, b) > FUSE_MAX_OUTPUTS) {
+        *out_refusal = refusal(REASON_outputs);
+        return NULL;
+    }
     Amount before = time_of(f, a), more = time_of(f, b);
     for (int p = 0; p < FUSE_POINTS; p++) before.at[p] += more.at[p];
-    GroupList *saved;
+    SavedGroups *saved;
     Group *merged = make_merged(f, a, b, &saved);
     count_evaluations(f, merged);
-    bool good = true;
-    if (count_stored(f, merged) > FUSE_MAX_OUTPUTS) {
-        *out_refusal = refusal(REASON_outputs);
-        good = false;
-    } else if (group_has_cycle(f, merged)) {
-        *out_refusal = refusal(REASON_cycle);
-        good = false;
-    }
+    bool good = !group_has_cycle(f, merged);
+    if (!good) *out_refusal = refusal(REASON_cycle);
     good =
         good && is_cheaper(f, merged, before, out_refusal) && is_buildable(f, merged, out_refusal);
     if (good) return merged;
@@ -251,19 +284,54 @@ static void add_pair(Merger *m, Group *a, Group *b) {
     heap_push(m, (Pair){a, b, gain_of(m->f, a, b)});
 }
 
-/* The groups that read what `group` stores, or what it reads. */
-static void add_readers(Merger *m, Group *group, NodeId id, bool stored) {
+static uint32_t count_users(const Fuser *f, NodeId id) {
+    return f->user_start[id + 1] - f->user_start[id];
+}
+
+static void add_siblings(Merger *m, Group *group, NodeId reader) {
+    const GroupList *in = &m->f->in[reader];
+    for (size_t k = 0; k < in->count; k++) {
+        if (group->id < in->data[k]->id)
+            add_pair(m, group, in->data[k]);
+        else
+            add_pair(m, in->data[k], group);
+    }
+}
+
+/* Of many readers of a tensor each is paired with those before and after it. */
+static void add_neighbours(Merger *m, Group *group, NodeId reader, NodeId id) {
     const Fuser *f = m->f;
-    if (f->user_start[id + 1] - f->user_start[id] > FUSE_MAX_GROUPS) return;
+    uint32_t lo = f->user_start[id], end = f->user_start[id + 1], hi = end;
+    while (lo < hi) {
+        uint32_t middle = lo + (hi - lo) / 2;
+        if (f->users[middle] < reader)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    if (lo > f->user_start[id]) add_siblings(m, group, f->users[lo - 1]);
+    while (lo < end && f->users[lo] == reader) lo++;
+    if (lo < end) add_siblings(m, group, f->users[lo]);
+}
+
+/* The groups that read a leaf that node `reader` of the group reads. */
+static void add_fellows(Merger *m, Group *group, NodeId reader, NodeId leaf) {
+    const Fuser *f = m->f;
+    if (count_users(f, leaf) > FUSE_MAX_GROUPS) {
+        add_neighbours(m, group, reader, leaf);
+        return;
+    }
+    for (uint32_t u = f->user_start[leaf]; u < f->user_start[leaf + 1]; u++)
+        add_siblings(m, group, f->users[u]);
+}
+
+/* The groups that read what the group stores. */
+static void add_readers(Merger *m, Group *group, NodeId id) {
+    const Fuser *f = m->f;
+    if (count_users(f, id) > FUSE_MAX_GROUPS) return;
     for (uint32_t u = f->user_start[id]; u < f->user_start[id + 1]; u++) {
         const GroupList *in = &f->in[f->users[u]];
-        for (size_t k = 0; k < in->count; k++) {
-            bool older = stored || group->id < in->data[k]->id;
-            if (older)
-                add_pair(m, group, in->data[k]);
-            else
-                add_pair(m, in->data[k], group);
-        }
+        for (size_t k = 0; k < in->count; k++) add_pair(m, group, in->data[k]);
     }
 }
 
@@ -272,14 +340,14 @@ static void add_pairs(Merger *m, Group *group) {
     for (size_t i = 0; i < group->nodes.count; i++) {
         NodeId id = group->nodes.data[i];
         const Node *node = graph_node(f->graph, id);
-        if (group_stores(f, group, id)) add_readers(m, group, id, true);
+        if (group_stores(f, group, id)) add_readers(m, group, id);
         for (uint32_t k = 0; k < node->arg_count; k++) {
             NodeId arg = node->args[k];
             if (group_has(group, arg)) continue;
             if (f->in[arg].count > 0)
                 add_pair(m, f->in[arg].data[0], group);
             else if (!f->is_constant[arg])
-                add_readers(m, group, arg, false);
+                add_fellows(m, group, id, arg);
         }
     }
 }

@@ -10,6 +10,7 @@
  * The group is then cut back to its longest beginning that leaves few results: a contraction's
  * epilogue ends at one tensor, a row at a few. */
 #include "passes/fuse/axes.h"
+#include "passes/fuse/cost.h"
 #include "passes/fuse/reduction.h"
 
 #include <stdlib.h>
@@ -28,6 +29,7 @@ typedef struct Growth {
     uint32_t *stamps;          /* by node: epoch · 4 + mark */
     uint32_t epoch;
     VEC(NodeId) nodes;
+    uint32_t code;   /* of `nodes` */
     NodeId frontier; /* no node after it uses the group */
 } Growth;
 
@@ -140,6 +142,7 @@ static void take(Growth *g, NodeId id) {
     const Fuser *f = g->f;
     set_mark(g, id, MARK_in);
     vec_push(f->arena, &g->nodes, id);
+    g->code += cost_code(f, id);
     uint32_t end = f->user_start[id + 1];
     if (end > f->user_start[id] && f->users[end - 1] > g->frontier) g->frontier = f->users[end - 1];
 }
@@ -154,6 +157,7 @@ static NodeId visit(Growth *g, NodeId id) {
     }
     if (!uses && !tainted) return NODE_none;
     bool joins = !tainted && is_free(g, id) && g->nodes.count < FUSE_MAX_NODES / 2 &&
+                 g->code < FUSE_MAX_CODE / 2 &&
                  (is_root(g, id) || is_same_reduction(g, id) || fits(g, id));
     if (!joins) {
         set_mark(g, id, MARK_tainted);
@@ -178,6 +182,7 @@ static NodeId least_root(const Growth *g) {
 static NodeId grow_once(Growth *g) {
     g->epoch++;
     g->nodes.count = 0;
+    g->code = 0;
     g->frontier = 0;
     for (uint32_t i = 0; i < g->root_count; i++)
         if (g->roots[i] > g->frontier) g->frontier = g->roots[i];
