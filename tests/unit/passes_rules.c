@@ -435,8 +435,9 @@ static void make_inputs(Case *c, bool ordinary, Tensor *inputs) {
     }
 }
 
-// A sum-class rewrite may be twice as far off as a sum in f32 (f64) of the terms as they were: twice
-// the bound that the evaluator derives for it. The first element that is farther off; -1: none.
+// A sum-class rewrite may be twice as far off as a sum in f32 (f64) of the terms as they were:
+// twice the bound that the evaluator derives for it. The first element that is farther off; -1:
+// none.
 static int64_t first_outside(Case *c, const Tensor *inputs, Tensor *out_results) {
     EvalValue *values = NEW_ARRAY(c->b.arena, EvalValue, c->g->inputs.count), results[2];
     for (size_t i = 0; i < c->g->inputs.count; i++) values[i].tensor = inputs[i];
