@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BATCH = 40, MAX_FAILURES = 10, MESSAGE = 4096, SECONDS = 60, MAX_FILE = 1 << 24 };
+enum { BATCH = 40, MAX_FAILURES = 10, MESSAGE = 4096, MAX_FILE = 1 << 24 };
 
 typedef struct Options {
     uint64_t seed, count;
@@ -118,7 +118,7 @@ static void judge_batch(const Options *options, uint64_t from, double end, Repor
     Arena *arena = arena_new(NULL);
     FuzzJudge *judge = fuzz_judge_new(arena);
     for (uint64_t k = from; k < from + BATCH && k < options->count && now() < end; k++) {
-        alarm(SECONDS);
+        fuzz_limit_time();
         uint64_t seed = options->seed + k * options->shares + options->share;
         if (!judge_seed(judge, seed, report)) break;
     }

@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SECONDS = 30, MESSAGE = 4096 };
+enum { SECONDS = 60, MESSAGE = 4096 };
 
 // Level, option and its value, or none.
 static const struct {
@@ -146,6 +147,10 @@ const char *fuzz_judge(FuzzJudge *judge, Arena *arena, const FuzzCase *c, uint32
     return NULL;
 }
 
+void fuzz_limit_time(void) {
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value = {.tv_sec = SECONDS}}, NULL);
+}
+
 const char *fuzz_judge_apart(FuzzJudge *judge, Arena *arena, const FuzzCase *c, uint32_t way) {
     char *shared = mmap(NULL, MESSAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return "no memory to share";
@@ -153,7 +158,7 @@ const char *fuzz_judge_apart(FuzzJudge *judge, Arena *arena, const FuzzCase *c, 
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        alarm(SECONDS);
+        fuzz_limit_time();
         const char *why = fuzz_judge(judge, arena, c, way);
         if (why) snprintf(shared, MESSAGE, "%s", why);
         _exit(0);
@@ -165,6 +170,6 @@ const char *fuzz_judge_apart(FuzzJudge *judge, Arena *arena, const FuzzCase *c, 
     if (child < 0) return "no process";
     if (WIFEXITED(status)) return why;
     int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    return number == SIGALRM ? "takes too long"
+    return number == SIGPROF ? "takes too long"
                              : str_format(arena, "crashes with signal %d", number).data;
 }

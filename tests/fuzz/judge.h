@@ -22,6 +22,10 @@ const char *fuzz_judge(FuzzJudge *judge, Arena *arena, const FuzzCase *c, uint32
 // The same in a process of its own, where crashes and endless loops are faults too.
 const char *fuzz_judge_apart(FuzzJudge *judge, Arena *arena, const FuzzCase *c, uint32_t way);
 
+// Ends this process with SIGPROF when it has used a minute of processor time from here on: the
+// clock on the wall says little where others have the processors. A second call starts anew.
+void fuzz_limit_time(void);
+
 // Whether the evaluator gives the same bits for both graphs of a pair; else what is wrong.
 const char *fuzz_judge_pair(Arena *arena, const FuzzPair *pair);
 
