@@ -83,7 +83,7 @@ static LibraryHost *host_of(FuzzJudge *judge, uint32_t way) {
 static bool same_bits(const Tensor *a, const Tensor *b, int64_t i) {
     if (!dtype_is_float(a->dtype)) return tensor_get_int(a, i) == tensor_get_int(b, i);
     double x = tensor_get(a, i), y = tensor_get(b, i);
-    return isnan(x) ? isnan(y) : x == y;
+    return isnan(x) ? isnan(y) : x == y && signbit(x) == signbit(y);
 }
 
 // NULL, or the first element that differs.
