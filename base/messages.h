@@ -199,6 +199,12 @@
 #define MSG_MISSING_TYPE "missing-type", "'%.*s' needs a type"
 #define MSG_INPUT_DEFAULT "input-default", "inputs and outputs of a model have no default"
 #define MSG_OUTPUT_UNASSIGNED "output-unassigned", "output '%.*s' is never assigned"
+#define MSG_DIMS_EQUAL                                                                             \
+    "dims-equal", "dims %.*s and %.*s must be equal here, which is checked when the model is "     \
+                  "entered"
+#define MSG_NOTE_DIMS_EQUAL                                                                        \
+    "hint", "one name for both declares them equal; 'assert %.*s == %.*s' says that the check is " \
+            "meant"
 #define MSG_DUPLICATE_PARAM                                                                        \
     "duplicate-param", "parameter '%.*s' is declared twice; name the scopes of calls with 'as', "  \
                        "or write 'shared param'"

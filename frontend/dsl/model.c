@@ -107,11 +107,38 @@ static void add_outputs(Sema *s, const Ast *model, const Type *const *types) {
     if (!model->more.first) sema_error(s, model->loc, MSG_NO_OUTPUTS, STR_ARG(model->text));
 }
 
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static const DimSymbol *lone_symbol(const Dim *d) {
+    bool lone = d->term_count == 1 && d->constant == 0 && d->terms[0].coefficient == 1 &&
+                d->terms[0].atom_count == 1 && d->terms[0].atoms[0]->kind == ATOM_symbol;
+    return lone ? d->terms[0].atoms[0]->symbol : NULL;
+}
+
+static Loc place_of_check(const EntryCheck *check) {
+    const Origin *origin = check->origin;
+    while (origin && origin->library) origin = origin->caller;
+    return origin ? origin->loc : (Loc){0};
+}
+
+/* Two names that only a check at entry makes equal are most often one name too many. */
+static void warn_of_checks(const Sema *s) {
+    for (size_t i = 0; i < s->graph->checks.count; i++) {
+        const EntryCheck *check = &s->graph->checks.data[i];
+        const DimSymbol *a = lone_symbol(check->a), *b = lone_symbol(check->b);
+        if (check->kind != CHECK_equal || !a || !b) continue;
+        if (dsl_is_asserted(s, check->a, check->b)) continue;
+        Loc loc = place_of_check(check);
+        diag_warning(s->diags, loc, MSG_DIMS_EQUAL, STR_ARG(a->name), STR_ARG(b->name));
+        diag_note(s->diags, loc, MSG_NOTE_DIMS_EQUAL, STR_ARG(a->name), STR_ARG(b->name));
+    }
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static void begin_model(Sema *s, const Ast *model) {
     const Map empty = {.arena = s->arena};
-    s->params = s->memo = s->reported = s->free_dims = empty;
+    s->params = s->memo = s->reported = s->free_dims = s->asserted = empty;
     s->calls = s->depth = s->streams = 0;
     s->steps = 0;
     s->stopped = false;
@@ -138,5 +165,6 @@ Graph *dsl_model_build(Sema *s, const Ast *model) {
     if (s->graph->outputs.count != model->more.count) bug("an output was lost without a word");
     const char *fault = graph_verify(s->graph, s->arena);
     if (fault) bug("the graph of a model is not well formed: %s", fault);
+    warn_of_checks(s);
     return s->graph;
 }

@@ -50,6 +50,7 @@ typedef struct Sema {
     Map memo;      /* results of calls without parameters, by function and arguments */
     Map reported;  /* places that had an error, so that a loop does not repeat it */
     Map free_dims; /* dims that no input binds */
+    Map asserted;  /* pairs of dims that are asserted to be equal */
     uint32_t calls, depth, streams;
     uint64_t steps;
     bool stopped; /* a limit was reached: unwind without further words */
@@ -133,6 +134,8 @@ Value dsl_list_value(Sema *s, Loc loc, uint32_t count, const Value *items);
 Value dsl_eval_call(Sema *s, const Ast *ast); /* call.c */
 
 void dsl_exec_block(Sema *s, const Ast *block); /* stmt.c */
+/* Whether the model asserts, wherever it does, that the dims are equal. */
+bool dsl_is_asserted(const Sema *s, const Dim *a, const Dim *b);
 void dsl_exec_param(Sema *s, const Ast *ast);   /* param.c */
 /* The type that is written, in the current frame; NULL after a report. */
 const Type *dsl_eval_type(Sema *s, const Ast *ast);

@@ -96,6 +96,19 @@ static void refuse(Sema *s, const Ast *ast, const char *what) {
 
 /* ---- assert ---------------------------------------------------------------------------------- */
 
+/* Dims are interned: the pair, in either order, is the key of what was asserted to be equal. */
+static Str pair_key(const Dim *pair[2], const Dim *a, const Dim *b) {
+    bool turn = (uintptr_t)a > (uintptr_t)b;
+    pair[0] = turn ? b : a;
+    pair[1] = turn ? a : b;
+    return (Str){(const char *)pair, 2 * sizeof *pair};
+}
+
+bool dsl_is_asserted(const Sema *s, const Dim *a, const Dim *b) {
+    const Dim *pair[2];
+    return map_get(&s->asserted, pair_key(pair, a, b)) != NULL;
+}
+
 /* An undecided comparison of dims, checked when the model is entered. */
 static void assert_relation(Sema *s, const Ast *ast, const Value *value) {
     const Dim *a = value->relation.a, *b = value->relation.b;
@@ -110,6 +123,8 @@ static void assert_relation(Sema *s, const Ast *ast, const Value *value) {
         b = swap;
     }
     if (op == AST_lt || op == AST_gt) a = dim_offset(s->ctx, a, 1);
+    const Dim *pair[2];
+    if (op == AST_eq) map_set(&s->asserted, pair_key(pair, a, b), s);
     graph_add_check(s->graph, op == AST_eq ? CHECK_equal : CHECK_at_most, a, b,
                     dsl_emit_origin(s, ast->loc));
 }
