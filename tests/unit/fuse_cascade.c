@@ -18,7 +18,7 @@ static Fixture setup(void) {
     Fixture f = {.arena = arena_new(NULL)};
     f.ctx = ir_context_new(f.arena);
     f.graph = graph_new(f.ctx, f.arena, STR("row"));
-    f.axes = (Axes){.ctx = f.ctx, .arena = f.arena};
+    f.axes = (Axes){.ctx = f.ctx};
     f.dims[0] = dim_const(f.ctx, ROWS);
     f.dims[1] = dim_const(f.ctx, LENGTH);
     return f;
