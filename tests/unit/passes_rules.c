@@ -285,6 +285,28 @@ static NodeId case_scale_conv(Case *c) {
                build_broadcast(c->g, v, graph_type(c->g, u)->dims, 4, (int64_t[]){1}));
 }
 
+// ---- long reductions: all of it, over both axes, and down the columns
+
+static NodeId reduced(Case *c, NodeId x, Op op, int64_t first, uint32_t count) {
+    return build_reduce(c->g, op, x, (int64_t[]){first, first + 1}, count);
+}
+static int64_t rows(const Case *c) { return 2 * ((1 << 17) / (c->n * c->n) + 1); }
+static NodeId tall(Case *c) {
+    const Dim *dims[] = {dim_const(c->b.ir, rows(c)), dim_const(c->b.ir, c->n * c->n)};
+    return build_broadcast(c->g, c->x, dims, 2, (int64_t[]){1});
+}
+static NodeId flat(Case *c) { return shaped(c, tall(c), 1, (int64_t[]){rows(c) * c->n * c->n}); }
+static NodeId columns(Case *c) {
+    return shaped(c, tall(c), 2, (int64_t[]){rows(c) / 2 * c->n * c->n, 2});
+}
+static NodeId case_split_sum(Case *c) { return reduced(c, flat(c), OP_reduce_sum, 0, 1); }
+static NodeId case_split_both(Case *c) { return reduced(c, tall(c), OP_reduce_sum, 0, 2); }
+static NodeId case_split_columns(Case *c) { return reduced(c, columns(c), OP_reduce_sum, 0, 1); }
+static NodeId case_split_prod(Case *c) { return reduced(c, tall(c), OP_reduce_prod, 0, 2); }
+static NodeId case_split_max(Case *c) { return reduced(c, tall(c), OP_reduce_max, 0, 2); }
+static NodeId case_split_run(Case *c) { return reduced(c, flat(c), OP_reduce_max, 0, 1); }
+static NodeId case_split_min(Case *c) { return reduced(c, columns(c), OP_reduce_min, 0, 1); }
+
 // ---- the table
 
 enum {
@@ -394,6 +416,13 @@ static const struct {
     {"scale_mul", case_scale_mul, SUMS},
     {"scale_mul", case_scale_shifted, SUMS},
     {"scale_mul", case_scale_conv, SUMS},
+    {"split_sum", case_split_sum, SUMS},
+    {"split_sum", case_split_both, SUMS | INTS},
+    {"split_sum", case_split_columns, SUMS},
+    {"split_prod", case_split_prod, INTS},
+    {"split_max", case_split_max, NUMBERS},
+    {"split_max", case_split_run, WIDE_FLOATS},
+    {"split_min", case_split_min, WIDE_FLOATS},
     {"scale_div", case_scale_div, SUMS},
     {"scale_neg", case_scale_neg, SUMS},
     {"scale_add", case_scale_add, SUMS},
