@@ -136,7 +136,7 @@ Value dsl_eval_call(Sema *s, const Ast *ast); /* call.c */
 void dsl_exec_block(Sema *s, const Ast *block); /* stmt.c */
 /* Whether the model asserts, wherever it does, that the dims are equal. */
 bool dsl_is_asserted(const Sema *s, const Dim *a, const Dim *b);
-void dsl_exec_param(Sema *s, const Ast *ast);   /* param.c */
+void dsl_exec_param(Sema *s, const Ast *ast); /* param.c */
 /* The type that is written, in the current frame; NULL after a report. */
 const Type *dsl_eval_type(Sema *s, const Ast *ast);
 /* `value` as a tensor of `type`, for `what`: what is not proved equal becomes an entry check. */
