@@ -32,7 +32,7 @@ typedef struct Options {
 typedef struct Report {
     uint64_t seed, graphs, compiled;
     uint32_t way;
-    bool twisted, pair, failed;
+    bool made, twisted, pair, failed;
     char why[MESSAGE];
 } Report;
 
@@ -59,9 +59,10 @@ static bool judge_one(FuzzJudge *judge, Arena *arena, const FuzzCase *c, bool tw
 static bool judge_seed(FuzzJudge *judge, uint64_t seed, Report *report) {
     Arena *arena = arena_new(NULL);
     FuzzPair pair;
-    fuzz_make(seed, arena, &pair);
     report->seed = seed;
-    report->pair = true;
+    report->made = false;
+    fuzz_make(seed, arena, &pair);
+    report->made = report->pair = true;
     const char *why = fuzz_judge_pair(arena, &pair);
     if (why) snprintf(report->why, MESSAGE, "the evaluator on the pair: %s", why);
     report->failed = why != NULL;
@@ -92,6 +93,10 @@ static void keep_text(const Options *options, Str name, Str text) {
 }
 
 static void show_failure(const Options *options, FuzzJudge *judge, const Report *report) {
+    if (!report->made) {
+        printf("FAILED seed %llu: making it %s\n", (unsigned long long)report->seed, report->why);
+        return;
+    }
     Arena *arena = arena_new(NULL);
     FuzzPair pair;
     fuzz_make(report->seed, arena, &pair);
