@@ -67,6 +67,10 @@ TileId emit_end_for(ValueEmitter *e, EmitLoop loop, const TileId *yields) {
     return tile_end_for(&e->b, loop.loop, yields);
 }
 
+/* A longer loop gains nothing: its own instructions fill the window that a core looks ahead in, and
+ * copies of them only take LLVM's time. */
+enum { UNROLLED_INSTRS = 128 };
+
 /* rsqrt is a root and a quotient, and mostly one of a row. */
 static bool has_polynomial(const TileBlock *block) {
     for (size_t i = 0; i < block->instrs.count; i++) {
@@ -79,8 +83,19 @@ static bool has_polynomial(const TileBlock *block) {
     return false;
 }
 
+static int64_t count_instrs(const TileBlock *block) {
+    int64_t count = (int64_t)block->instrs.count;
+    for (size_t i = 0; i < block->instrs.count; i++)
+        for (uint32_t b = 0; b < block->instrs.data[i]->block_count; b++)
+            count += count_instrs(&block->instrs.data[i]->blocks[b]);
+    return count;
+}
+
 uint32_t emit_unroll(const EmitLoop *loop, int64_t wanted) {
-    if (has_polynomial(&loop->loop->blocks[0])) wanted /= 4;
+    const TileBlock *body = &loop->loop->blocks[0];
+    if (has_polynomial(body)) wanted /= 4;
+    int64_t most = UNROLLED_INSTRS / (1 + count_instrs(body));
+    while (wanted > 1 && wanted > most) wanted /= 2;
     return wanted > 1 ? (uint32_t)wanted : 1;
 }
 
