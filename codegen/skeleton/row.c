@@ -137,9 +137,10 @@ static bool store_small_outputs(Row *s, const TileShape *small) {
     const Graph *g = s->request->region;
     bool any_large = false;
     TileShape shape = s->e.shape;
-    size_t guards = s->e.guards.count;
+    __typeof__(s->e.guards) guards = s->e.guards;
     emit_set_shape(&s->e, *small);
-    if (small->rank == 0) s->e.guards.count = 0; /* they are about the row's elements */
+    /* Those of the row are about its elements; they stay as they are for its own outputs. */
+    if (small->rank == 0) s->e.guards = (__typeof__(s->e.guards)){0};
     for (uint32_t i = 0; i < g->outputs.count; i++) {
         const Type *type = graph_type(g, domain_base(g, g->outputs.data[i].node));
         if (domain_fits(s->e.ctx, &s->outer, type))
@@ -150,7 +151,7 @@ static bool store_small_outputs(Row *s, const TileShape *small) {
             emit_fail(&s->e, "an output is neither as large as the row nor one element of it");
     }
     emit_set_shape(&s->e, shape);
-    s->e.guards.count = guards;
+    s->e.guards = guards;
     return any_large;
 }
 
