@@ -13,6 +13,8 @@ typedef struct FuzzCase {
     // Every number is an integer that its dtype and every partial sum hold exactly, so that all
     // correct programs give the evaluator's bits.
     bool exact;
+    // Enough elements for several threads; exact, so that no bounds need be found for all of them.
+    bool large;
 } FuzzCase;
 
 // Two graphs of the same values on the same inputs, bit for bit: in `twisted`, operands go through

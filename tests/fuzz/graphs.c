@@ -30,7 +30,7 @@ typedef struct Options {
 
 // What a process that judges says of where it is and what it found.
 typedef struct Report {
-    uint64_t seed, graphs, compiled;
+    uint64_t seed, graphs, compiled, threaded;
     uint32_t way;
     bool made, twisted, pair, failed;
     char why[MESSAGE];
@@ -50,6 +50,7 @@ static bool judge_one(FuzzJudge *judge, Arena *arena, const FuzzCase *c, bool tw
     report->twisted = twisted;
     report->compiled++;
     const char *why = fuzz_judge(judge, arena, c, way);
+    report->threaded += fuzz_judge_was_threaded(judge);
     if (why) snprintf(report->why, MESSAGE, "%s", why);
     report->failed = why != NULL;
     return !why;
@@ -162,6 +163,8 @@ static int run_seeds(const Options *options) {
         failures++;
         show_failure(options, judge, report);
     }
+    printf("%llu of the compilations ran on several threads\n",
+           (unsigned long long)report->threaded);
     printf("%llu graphs, %llu compilations, %u failed\n", (unsigned long long)report->graphs,
            (unsigned long long)report->compiled, failures);
     fuzz_judge_free(judge);

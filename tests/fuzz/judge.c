@@ -39,7 +39,7 @@ enum { WAYS = sizeof ways / sizeof *ways };
 
 struct FuzzJudge {
     LibraryHost hosts[WAYS];
-    bool open[WAYS];
+    bool open[WAYS], threaded;
 };
 
 uint32_t fuzz_way_count(void) { return WAYS; }
@@ -134,9 +134,11 @@ const char *fuzz_judge(FuzzJudge *judge, Arena *arena, const FuzzCase *c, uint32
     LibraryCase test = {.host = host_of(judge, way),
                         .text = text_of(arena, c),
                         .inputs = c->inputs,
-                        .input_count = (uint32_t)c->graph->inputs.count};
+                        .input_count = (uint32_t)c->graph->inputs.count,
+                        .unchecked = c->large};
     LibraryResult result;
     const char *why = library_case_run(&test, arena, &result);
+    judge->threaded = result.threads > 1;
     if (why || !c->exact) return why;
     EvalValue *want = evaluate(arena, c, &why);
     if (!want) return why;
@@ -146,6 +148,8 @@ const char *fuzz_judge(FuzzJudge *judge, Arena *arena, const FuzzCase *c, uint32
     }
     return NULL;
 }
+
+bool fuzz_judge_was_threaded(const FuzzJudge *judge) { return judge->threaded; }
 
 void fuzz_limit_time(void) {
     setitimer(ITIMER_PROF, &(struct itimerval){.it_value = {.tv_sec = SECONDS}}, NULL);

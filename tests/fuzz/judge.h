@@ -22,6 +22,9 @@ const char *fuzz_judge(FuzzJudge *judge, Arena *arena, const FuzzCase *c, uint32
 // The same in a process of its own, where crashes and endless loops are faults too.
 const char *fuzz_judge_apart(FuzzJudge *judge, Arena *arena, const FuzzCase *c, uint32_t way);
 
+// Whether a kernel of the last case that fuzz_judge saw ran on several threads.
+bool fuzz_judge_was_threaded(const FuzzJudge *judge);
+
 // Ends this process with SIGPROF when it has used a minute of processor time from here on: the
 // clock on the wall says little where others have the processors. A second call starts anew.
 void fuzz_limit_time(void);

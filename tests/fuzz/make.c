@@ -110,7 +110,7 @@ Value fill(Maker *m, const Type *type, double number) {
 static Value fresh(Maker *m, DType dtype) {
     const Dim *dims[MAX_AXES];
     static const uint8_t ranks[] = {0, 1, 1, 2, 2, 2, 3, 3, 4};
-    uint32_t rank = ranks[pick(m, sizeof ranks)];
+    uint32_t rank = m->large ? 2 : ranks[pick(m, sizeof ranks)];
     for (uint32_t i = 0; i < rank; i++) dims[i] = pick_dim(m);
     const Type *type = type_tensor(m->ctx, dtype, rank, dims);
     while (!is_small(m, type)) type = type_tensor(m->ctx, dtype, --rank, dims);
@@ -238,7 +238,10 @@ static Op pick_op(Maker *m) {
 
 static void make_node(Maker *m) {
     Op op = pick_op(m);
+    OpClass class = op_info(op)->class;
     if (m->exact && !is_exact(op)) return;
+    // The evaluator takes its time over these.
+    if (m->large && (class == CLASS_CONTRACT || class == CLASS_CONV || class == CLASS_SORT)) return;
     if (op_info(op)->flags & FLAG_regions)
         make_control(m, op);
     else
@@ -264,9 +267,10 @@ static void pick_sizes(Maker *m) {
     static const int64_t sets[][5] = {{1, 2, 3, 4, 5},    {0, 1, 2, 5, 3},   {1, 7, 8, 9, 2},
                                       {3, 16, 17, 33, 1}, {64, 65, 5, 1, 2}, {2, 3, 4, 6, 8},
                                       {1, 1, 2, 3, 13}};
-    m->sizes = sets[pick(m, 7)];
+    static const int64_t large[] = {700, 1000, 1300, 600, 2};
+    m->sizes = m->large ? large : sets[pick(m, 7)];
     m->size_count = 5;
-    m->max_elements = pick(m, 50) ? 3000 : 60000;
+    m->max_elements = m->large ? 1300000 : 3000;
     if (pick(m, 3)) return;
     m->named[0] = name_dim(m, STR("N"));
     if (pick(m, 3) == 0) m->named[1] = name_dim(m, STR("M"));
@@ -287,14 +291,16 @@ static FuzzCase case_of(const Maker *m, int g) {
                       .graph = m->graphs[g],
                       .inputs = m->inputs.data,
                       .symbols = m->symbols,
-                      .exact = m->exact};
+                      .exact = m->exact,
+                      .large = m->large};
 }
 
 void fuzz_make(uint64_t seed, Arena *arena, FuzzPair *out) {
     Maker m = {.arena = arena, .ctx = ir_context_new(arena)};
     m.state = hash_word(seed, 7);
     m.twist_state = hash_word(seed, 8);
-    m.exact = pick(&m, 2);
+    m.large = pick(&m, 60) == 0;
+    m.exact = m.large || pick(&m, 2);
     m.fill = pick(&m, 2) ? VALUES_wild : VALUES_tame;
     m.symbols = NEW_ARRAY(arena, int64_t, MAX_SYMBOLS);
     m.graphs[0] = graph_new(m.ctx, arena, STR("case"));

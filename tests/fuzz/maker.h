@@ -18,7 +18,7 @@ typedef struct Maker {
     Arena *arena;
     Graph *graphs[2]; // plain, twisted
     uint64_t state, twist_state;
-    bool exact;
+    bool exact, large;
     OpValues fill;
     int64_t *symbols;
     const Dim *named[2]; // the case's dynamic dims; NULL: none
