@@ -27,6 +27,7 @@ typedef struct Checker {
     int64_t *symbols; /* by id */
     int64_t *dims;    /* by slot */
     Tensor *buffers;  /* of the program, with the compiled values */
+    Arena **homes;    /* by buffer: where it lives, NULL when it does not */
     bool mismatch;
 } Checker;
 
@@ -105,16 +106,25 @@ static void compare(Checker *c, bool whole_model, Str kernel, const char *output
     if (c->callback != NULL) c->callback(c->user, &r);
 }
 
+static void free_arena(void *arena) { arena_free(arena); }
+
 /* ---- preparing ------------------------------------------------------------------------------- */
 
-static Tensor make_tensor(Checker *c, const Type *type) {
-    Tensor t = {.dtype = type->dtype, .rank = type->rank};
+static void make_buffer(Checker *c, uint32_t number) {
+    const Type *type = program_of(c)->buffers.data[number].type;
+    Tensor *t = &c->buffers[number];
+    *t = (Tensor){.dtype = type->dtype, .rank = type->rank};
     for (uint32_t i = 0; i < type->rank; i++)
-        if (!dim_evaluate(type->dims[i], c->symbols, &t.dims[i])) t.dims[i] = 0;
-    char *raw = arena_alloc(c->arena, tensor_bytes(&t) + 2 * ALIGNMENT);
-    t.data = raw + (ALIGNMENT - (uintptr_t)raw % ALIGNMENT);
-    memset(t.data, 0xA5, tensor_bytes(&t));
-    return t;
+        if (!dim_evaluate(type->dims[i], c->symbols, &t->dims[i])) t->dims[i] = 0;
+    c->homes[number] = arena_new(NULL);
+    char *raw = arena_alloc(c->homes[number], tensor_bytes(t) + 2 * ALIGNMENT);
+    t->data = raw + (ALIGNMENT - (uintptr_t)raw % ALIGNMENT);
+    memset(t->data, 0xA5, tensor_bytes(t));
+}
+
+static void free_buffer(Checker *c, uint32_t number) {
+    arena_free(c->homes[number]);
+    c->homes[number] = NULL;
 }
 
 /* The dims from the inputs' shapes, by slot and by symbol. */
@@ -171,20 +181,22 @@ static tcc_status take_input(Checker *c, uint32_t index, Tensor *out) {
     return TCC_OK;
 }
 
+/* What the caller and the model own; buffers between kernels are made for their first kernel. */
 static tcc_status make_buffers(Checker *c) {
     const Program *p = program_of(c);
     c->buffers = NEW_ARRAY(c->arena, Tensor, p->buffers.count);
-    for (size_t i = 0; i < p->buffers.count; i++) {
+    c->homes = NEW_ARRAY(c->arena, Arena *, p->buffers.count);
+    tcc_status status = TCC_OK;
+    for (uint32_t i = 0; i < p->buffers.count && status == TCC_OK; i++) {
         const Buffer *b = &p->buffers.data[i];
-        c->buffers[i] = make_tensor(c, b->type);
+        if (b->kind == BUFFER_arena) continue;
+        make_buffer(c, i);
         if (b->kind == BUFFER_constant)
             memcpy(c->buffers[i].data, p->constants.data[b->index].blob->bytes,
                    tensor_bytes(&c->buffers[i]));
-        tcc_status status = TCC_OK;
         if (b->kind == BUFFER_input) status = take_input(c, b->index, &c->buffers[i]);
-        if (status != TCC_OK) return status;
     }
-    return TCC_OK;
+    return status;
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
@@ -258,29 +270,70 @@ static tcc_status check_model(Checker *c) {
     return TCC_OK;
 }
 
-static void free_arena(void *arena) { arena_free(arena); }
+/* Checks a launch with memory of its own. `last` is the last launch that uses each buffer. */
+static tcc_status take_launch(Checker *c, uint32_t number, const uint32_t *last) {
+    const Program *p = program_of(c);
+    const Launch *launch = &p->launches.data[number];
+    Arena *whole = c->arena;
+    GuardDefer defer;
+    for (uint32_t i = 0; i < launch->buffer_count; i++)
+        if (c->homes[launch->buffers[i]] == NULL) make_buffer(c, launch->buffers[i]);
+    c->arena = arena_new(NULL);
+    guard_defer(&defer, free_arena, c->arena);
+    tcc_status status = check_launch(c, launch);
+    guard_undefer(&defer);
+    arena_free(c->arena);
+    c->arena = whole;
+    for (uint32_t i = 0; i < launch->buffer_count; i++) {
+        uint32_t buffer = launch->buffers[i];
+        if (p->buffers.data[buffer].kind == BUFFER_arena && last[buffer] == number)
+            free_buffer(c, buffer);
+    }
+    return status;
+}
+
+static tcc_status check_launches(Checker *c) {
+    const Program *p = program_of(c);
+    uint32_t *last = NEW_ARRAY(c->arena, uint32_t, p->buffers.count);
+    for (uint32_t n = 0; n < p->launches.count; n++) {
+        const Launch *launch = &p->launches.data[n];
+        for (uint32_t i = 0; i < launch->buffer_count; i++) last[launch->buffers[i]] = n;
+    }
+    tcc_status status = TCC_OK;
+    for (uint32_t n = 0; status == TCC_OK && n < p->launches.count; n++)
+        status = take_launch(c, n, last);
+    return status;
+}
+
+static void free_buffers(void *data) {
+    Checker *c = data;
+    for (uint32_t i = 0; c->homes != NULL && i < program_of(c)->buffers.count; i++)
+        free_buffer(c, i);
+}
 
 static tcc_status run_checks(Checker *c) {
     c->symbols = NEW_ARRAY(c->arena, int64_t, dim_symbol_count(c->unit->ctx) + 1);
     c->dims = NEW_ARRAY(c->arena, int64_t, program_of(c)->dims.count + 1);
     tcc_status status = bind_dims(c);
     if (status == TCC_OK) status = make_buffers(c);
-    for (size_t i = 0; status == TCC_OK && i < program_of(c)->launches.count; i++)
-        status = check_launch(c, &program_of(c)->launches.data[i]);
+    if (status == TCC_OK) status = check_launches(c);
     if (status == TCC_OK) status = check_model(c);
     return status;
 }
 
 static tcc_status check_body(void *data) {
     Checker *c = data;
-    GuardDefer defer;
+    GuardDefer arena, buffers;
     tcc_status status = unit_make_artefact(c->unit);
     if (status != TCC_OK) return status;
-    c->arena = arena_new(NULL);
-    guard_defer(&defer, free_arena, c->arena);
+    Arena *whole = c->arena = arena_new(NULL);
+    guard_defer(&arena, free_arena, whole);
+    guard_defer(&buffers, free_buffers, c);
     status = run_checks(c);
-    guard_undefer(&defer);
-    arena_free(c->arena);
+    guard_undefer(&buffers);
+    free_buffers(c);
+    guard_undefer(&arena);
+    arena_free(whole);
     if (status != TCC_OK || !c->mismatch) return status;
     return compiler_fail(c->unit->compiler, TCC_MISMATCH,
                          "compiled code differs from the evaluator");
