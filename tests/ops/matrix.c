@@ -18,7 +18,7 @@
 enum { LEVELS = 3, MAX_REPORTS = 40, LARGE_STEP = 9 };
 
 static LibraryHost hosts[LEVELS];
-static long cases, large_cases, threaded_cases;
+static long cases, repeated_cases, large_cases, threaded_cases;
 static uint64_t elements, compared;
 static char running[128]; // the case, for a crash
 
@@ -58,7 +58,8 @@ static int64_t *bad_indices(Arena *arena, const OpCase *c, const Tensor *inputs,
     return bad;
 }
 
-static void run_built(const Job *job, Arena *arena, IrContext *ctx, const OpCase *c) {
+static void run_built(const Job *job, Arena *arena, IrContext *ctx, const OpCase *c,
+                      LibrarySeen *seen) {
     size_t count = c->graph->inputs.count;
     Tensor *inputs = NEW_ARRAY(arena, Tensor, count), *tame = NEW_ARRAY(arena, Tensor, count);
     for (size_t i = 0; i < count; i++) {
@@ -75,21 +76,22 @@ static void run_built(const Job *job, Arena *arena, IrContext *ctx, const OpCase
                         .input_count = (uint32_t)count,
                         .bad_indices = bad_indices(arena, c, inputs, job->number),
                         .layouts = !job->large,
-                        .unchecked = job->unchecked};
+                        .unchecked = job->unchecked,
+                        .seen = seen};
     LibraryResult result;
     if (job->show) printf("%.*s", STR_ARG(test.text));
     const char *fault = library_case_run(&test, arena, &result);
     cases++;
-    large_cases += job->large;
+    repeated_cases += result.repeated;
+    large_cases += job->large && !result.repeated;
     threaded_cases += job->large && result.threads > 1;
     elements += result.elements;
     compared += result.compared;
     if (!CHECK(fault == NULL)) printf("    %s: %s\n", running, fault);
 }
 
-// Whether there is such a case.
-static bool run_job(const Job *job) {
-    Arena *arena = arena_new(NULL);
+// Whether there is such a case. What it became at lower levels is in `seen`, if that is wanted.
+static bool run_job(const Job *job, Arena *arena, LibrarySeen *seen) {
     IrContext *ctx = ir_context_new(arena);
     OpCase c;
     snprintf(running, sizeof running, "%s %s %u %d%s", op_info(job->op)->name,
@@ -97,9 +99,8 @@ static bool run_job(const Job *job) {
     bool known = job->large ? op_case_build_large(ctx, arena, job->op, job->dtype, job->number, &c)
                             : op_case_build(ctx, arena, job->op, job->dtype, job->number, &c);
     known = known && c.graph;
-    if (known) run_built(job, arena, ctx, &c);
+    if (known) run_built(job, arena, ctx, &c, seen);
     ir_context_free(ctx);
-    arena_free(arena);
     return known;
 }
 
@@ -112,36 +113,46 @@ typedef struct Row {
     uint32_t number;
 } Row;
 
-static bool run(const Row *row, uint32_t number, int level, bool large) {
+// One case at one level; at several it is compiled for each and run if it became another program.
+static bool run(const Row *row, uint32_t number, int level, bool large, Arena *arena,
+                LibrarySeen *seen) {
     if (test_counts.failures >= MAX_REPORTS) return true;
     // The evaluator takes its time over a million elements.
     Job job = {.op = row->op, .dtype = row->dtype, .number = number, .level = level};
     job.large = large;
     job.unchecked = large && level > 0;
-    return run_job(&job);
+    return run_job(&job, arena, seen);
 }
 
-// The cases of the share at every level. Every number is a case or none at all levels.
+static void run_levels(const Row *row, uint32_t number, bool large) {
+    Arena *arena = arena_new(NULL);
+    LibrarySeen seen = {.count = 0};
+    for (int level = 0; level < LEVELS; level++)
+        if (!run(row, number, level, large, arena, &seen)) break;
+    arena_free(arena);
+}
+
+// The cases of the share. Every number is a case or none at all levels.
 static void run_share(const Row *row, uint32_t share, uint32_t shares) {
     for (uint32_t number = share; number < op_case_count(); number += shares)
-        for (int level = 0; level < LEVELS; level++)
-            if (!run(row, number, level, false)) break;
+        run_levels(row, number, false);
     for (uint32_t number = 0; number < op_case_count(); number++)
-        for (int level = 0; level < LEVELS && (row->number + number) % shares == share; level++)
-            if (!run(row, number, level, true)) break;
+        if ((row->number + number) % shares == share) run_levels(row, number, true);
 }
 
 // A case a level, from a place of its own in the row's list; of every few rows a large one.
 static void run_sample(const Row *row) {
+    Arena *arena = arena_new(NULL);
     uint32_t count = op_case_count(), number = (row->op * 131 + row->dtype * 37) % count;
     for (int level = 0; level < LEVELS; level++) {
         bool ran = false;
         for (uint32_t tries = 0; tries < count && !ran; tries++) {
-            ran = run(row, number, level, false);
+            ran = run(row, number, level, false, arena, NULL);
             number = (number + 7) % count;
         }
     }
-    if (row->number % LARGE_STEP == 0) run(row, 0, 2, true);
+    if (row->number % LARGE_STEP == 0) run(row, 0, 2, true, arena, NULL);
+    arena_free(arena);
 }
 
 static void run_rows(Extent extent, uint32_t share, uint32_t shares) {
@@ -160,12 +171,14 @@ static void run_rows(Extent extent, uint32_t share, uint32_t shares) {
 }
 
 static void run_one(int count, char **words) {
+    Arena *arena = arena_new(NULL);
     Job job = {.number = (uint32_t)strtoul(words[2], NULL, 10), .show = true};
     job.level = atoi(words[3]);
     job.large = count > 4;
     bool known =
         op_parse(str_from(words[0]), &job.op) && dtype_parse(str_from(words[1]), &job.dtype);
-    if (CHECK(known && job.level >= 0 && job.level < LEVELS)) CHECK(run_job(&job));
+    if (CHECK(known && job.level >= 0 && job.level < LEVELS)) CHECK(run_job(&job, arena, NULL));
+    arena_free(arena);
 }
 
 int main(int argc, char **argv) {
@@ -179,8 +192,10 @@ int main(int argc, char **argv) {
     else if (CHECK(argc == 3 && sscanf(argv[2], "%u/%u", &share, &shares) == 2 && share < shares))
         run_rows(strcmp(argv[1], "all") == 0 ? RUN_all : RUN_sample, share, shares);
     for (int level = 0; level < LEVELS; level++) library_host_close(&hosts[level]);
-    printf("       %ld cases, %ld large ones, %ld of them on several threads\n", cases, large_cases,
-           threaded_cases);
+    printf("       %ld cases, %ld the program of a lower level, %ld large ones, %ld of them on "
+           "several "
+           "threads\n",
+           cases, repeated_cases, large_cases, threaded_cases);
     printf("       %llu elements, %llu of them compared\n", (unsigned long long)elements,
            (unsigned long long)compared);
     CHECK(cases > 0 && (argc > 4 || (double)compared >= 0.9 * (double)elements));

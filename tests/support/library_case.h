@@ -19,6 +19,12 @@ typedef struct LibraryHost {
 void library_host_open(LibraryHost *host, int level);
 void library_host_close(LibraryHost *host);
 
+// The programs that a case became before, as text: what is the same is not run again.
+typedef struct LibrarySeen {
+    uint32_t count;
+    Str programs[8]; // in the arena of the runs
+} LibrarySeen;
+
 typedef struct LibraryCase {
     LibraryHost *host;
     Str text;             // .tir
@@ -30,9 +36,11 @@ typedef struct LibraryCase {
     const int64_t *bad_indices; // NULL: none
     bool layouts;               // also from every Placement
     bool unchecked;             // only runs are compared with each other
+    LibrarySeen *seen;          // NULL: run whatever it is
 } LibraryCase;
 
 typedef struct LibraryResult {
+    bool repeated; // it became a program that was run before, and was not run
     uint32_t launches;
     uint32_t threads; // the most that a kernel ran on
     uint64_t elements, compared;

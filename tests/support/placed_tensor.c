@@ -59,18 +59,17 @@ static void walk(const PlacedTensor *placed, void *data,
     const tcc_tensor *v = &placed->view;
     unsigned char *begin = (unsigned char *)v->data + v->byte_offset;
     size_t unit = unit_bytes(placed->shape.dtype), whole = tensor_bytes(&placed->shape);
-    int64_t strides[TCC_MAX_RANK], index[TCC_MAX_RANK] = {0}, stride = 1;
+    int64_t index[TCC_MAX_RANK] = {0};
     bool packed = dtype_info(placed->shape.dtype)->bits < 8, dense = true;
     for (uint32_t i = 0; i < v->rank; i++) dense = dense && v->strides[i] == 0;
-    for (uint32_t i = v->rank; i-- > 0; stride *= v->dims[i])
-        strides[i] = dense ? stride : v->strides[i];
-    if (packed) {
-        for (size_t i = 0; i < whole; i++) visit(data, begin + i, i, 1);
+    if (packed) unit = 1;
+    if (packed || dense) {
+        for (size_t i = 0; i < whole / unit; i++) visit(data, begin + i * unit, i, unit);
         return;
     }
     for (size_t i = 0; i < whole / unit; i++) {
         int64_t offset = 0;
-        for (uint32_t a = 0; a < v->rank; a++) offset += index[a] * strides[a];
+        for (uint32_t a = 0; a < v->rank; a++) offset += index[a] * v->strides[a];
         visit(data, begin + offset * (int64_t)unit, i, unit);
         for (uint32_t a = v->rank; a-- > 0 && ++index[a] == v->dims[a];) index[a] = 0;
     }
