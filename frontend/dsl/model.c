@@ -95,9 +95,10 @@ static void add_output(Sema *s, const Ast *model, const Ast *output, const Type 
         sema_error(s, output->loc, MSG_OUTPUT_UNASSIGNED, STR_ARG(output->text));
         return;
     }
-    if (!type || value->kind == VALUE_error) return;
-    NodeId node =
-        dsl_convert_to_type(s, assigned_at(s, output), value, type, output->loc, output->text);
+    if ((output->a && !type) || value->kind == VALUE_error) return;
+    Loc loc = assigned_at(s, output);
+    NodeId node = type ? dsl_convert_to_type(s, loc, value, type, output->loc, output->text)
+                       : dsl_operand_tensor(s, loc, value, DT_count);
     if (node != NODE_none) graph_add_output(s->graph, output->text, node);
 }
 
@@ -145,12 +146,17 @@ static void begin_model(Sema *s, const Ast *model) {
     s->graph = graph_new(s->ctx, s->arena, model->text);
 }
 
+/* An output that is written without a type takes that of its value. */
+static const Type *output_type(Sema *s, const Ast *output) {
+    return output->a || output->b ? declared_type(s, output) : NULL;
+}
+
 /* The types of the outputs are read before the body can hide a name that they use. */
 static void build(Sema *s, const Ast *model) {
     const Type **types = NEW_ARRAY(s->arena, const Type *, model->more.count);
     uint32_t i = 0;
     add_inputs(s, model);
-    for (const Ast *at = model->more.first; at; at = at->next) types[i++] = declared_type(s, at);
+    for (const Ast *at = model->more.first; at; at = at->next) types[i++] = output_type(s, at);
     dsl_exec_block(s, model->b);
     if (!s->stopped) add_outputs(s, model, types);
 }

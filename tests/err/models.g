@@ -7,6 +7,8 @@ dim M in 1..4
 model no_output(x: f32[N]) -> () { y = x }               # error: no-outputs@7
 model unassigned(x: f32[N]) -> (y: f32[N]) { z = x }     # error: output-unassigned@33
 model untyped(x) -> (y: f32[N]) { y = x }                # error: missing-type@15 unbound-dim@29
+model untyped_text(x: f32[N]) -> (y) { y = "x" }          # error: needs-tensor@40
+model untyped_default(x: f32[N]) -> (y = 3) { y = x }     # error: missing-type@38
 model wrong_type(x: f32[N, 3]) -> (y: f32[N, 4]) {
     y = x                                                # error: declared-type@5
 }
