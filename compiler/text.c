@@ -2,6 +2,7 @@
 #include "ir/text.h"
 #include "codegen/tile/tile_tools.h"
 #include "compiler/session.h"
+#include "frontend/dsl/functions.h"
 #include "ir/program_tools.h"
 #include "ir/reference.h"
 
@@ -226,6 +227,7 @@ static const struct {
     const char *kind;
     void (*put)(Buf *buf);
 } references[] = {{"ops", print_op_reference},
+                  {"functions", dsl_print_functions},
                   {"passes", passes_print_list},
                   {"targets", put_targets},
                   {"schedules", put_schedules}};

@@ -104,6 +104,7 @@ static const struct Reference {
     const char *kind;
 } references[] = {
     {OPTION_help_ops, "ops"},
+    {OPTION_list_functions, "functions"},
     {OPTION_list_passes, "passes"},
     {OPTION_list_targets, "targets"},
     {OPTION_list_schedules, "schedules"},

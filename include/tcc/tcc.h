@@ -174,8 +174,9 @@ TCC_API void tcc_array_free(tcc_array *array); /* NULL is allowed */
 
 /* ---- reference texts ------------------------------------------------------------------------- */
 
-/* The op reference, the pass list, the targets, the schedule fields: "ops", "passes", "targets",
- * "schedules". NULL for an unknown kind. The text lives until the next call on the compiler. */
+/* The op reference, the functions of the language, the pass list, the targets, the schedule fields:
+ * "ops", "functions", "passes", "targets", "schedules". NULL for an unknown kind. The text lives
+ * until the next call on the compiler. */
 TCC_API tcc_status tcc_reference(tcc_compiler *compiler, const char *kind, const char **out_text,
                                  size_t *out_size);
 
