@@ -107,3 +107,13 @@ model cells(x: f32[N, 3], h: f32[N, 4], c: f32[N, 4]) -> (lh: f32[N, 4], lc: f32
     lh, lc = lstm_cell(x, h, c) as "lstm"
     gh = gru_cell(x, h) as "gru"
 }
+
+model steps(x: f32[N, 3, 3], h: f32[N, 4], c: f32[N, 4]) -> (lh: f32[N, 4], gh: f32[N, 4]) {
+    g = h
+    for t in 0..<3 {
+        h, c = lstm_cell(x[:, t], h, c) as "steps.lstm"
+        g = gru_cell(x[:, t], g) as "steps.gru"
+    }
+    lh = h
+    gh = g
+}

@@ -238,6 +238,29 @@ def cells():
          gh=out((1 - z) * n + z * wide(h)))
 
 
+def steps():
+    """The cells called three times with the same parameters."""
+    x, h, c = draw(2, 3, 3), draw(2, 4), draw(2, 4)
+
+    def gates(name, count):
+        wi, wh = param(f"{name}.weight_ih", count * 4, 3), param(f"{name}.weight_hh", count * 4, 4)
+        bi, bh = param(f"{name}.bias_ih", count * 4), param(f"{name}.bias_hh", count * 4)
+        return lambda x, h: (x @ wi.T + bi, h @ wh.T + bh)
+
+    lstm, gru = gates("steps.lstm", 4), gates("steps.gru", 3)
+    lh, lc, gh = wide(h), wide(c), wide(h)
+    for t in range(3):
+        a, b = lstm(wide(x[:, t]), lh)
+        i, f, g, o = np.split(a + b, 4, axis=1)
+        lc = sigmoid(f) * lc + sigmoid(i) * np.tanh(g)
+        lh = sigmoid(o) * np.tanh(lc)
+        a, b = gru(wide(x[:, t]), gh)
+        (ar, az, an), (br, bz, bn) = np.split(a, 3, axis=1), np.split(b, 3, axis=1)
+        z = sigmoid(az + bz)
+        gh = (1 - z) * np.tanh(an + sigmoid(ar + br) * bn) + z * gh
+    case("steps", x=x, h=h, c=c, lh=out(lh), gh=out(gh))
+
+
 NAMES = {"float16": "F16", "float32": "F32", "int32": "I32", "int64": "I64", "bool": "BOOL"}
 
 
@@ -253,7 +276,8 @@ def save(path, tensors):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
-for make in (activations, softmaxes, halves, norms, linears, convs, pools, attentions, losses, cells):
+for make in (activations, softmaxes, halves, norms, linears, convs, pools, attentions, losses, cells,
+             steps):
     make()
 save(HERE / "library.safetensors", params)
 save(HERE / "library_cases.safetensors", cases)

@@ -86,7 +86,7 @@ static void test_library(void) {
     cases = weights_new(run.arena);
     Str path = STR("tests/models/library_cases.safetensors");
     CHECK_INT(weights_load(cases, run.diags, (Loc){0}, path), STATUS_ok);
-    if (CHECK(run.module != NULL)) CHECK_INT(run.module->models.count, 10);
+    if (CHECK(run.module != NULL)) CHECK_INT(run.module->models.count, 11);
     for (size_t i = 0; run.module && i < run.module->models.count; i++) {
         check_model(run.module->models.data[i]);
     }
