@@ -79,7 +79,8 @@
 #define MSG_INT_LITERAL "int-literal", "the number is larger than 9223372036854775807"
 #define MSG_FLOAT_LITERAL "float-literal", "the number is larger than any 64-bit float"
 #define MSG_BAD_NUMBER                                                                             \
-    "bad-number", "'%.*s' is no number; a float has digits on both sides of its point"
+    "bad-number",                                                                                  \
+        "'%.*s' is no number; numbers have decimal digits, floats on both sides of the point"
 #define MSG_UNCLOSED_BRACKET "unclosed-bracket", "'%c' is never closed by '%c'"
 #define MSG_STRAY_BRACKET "stray-bracket", "'%c' closes nothing"
 #define MSG_SYNTAX "syntax", "unexpected %s"
@@ -132,7 +133,7 @@
 #define MSG_INTERPOLATION                                                                          \
     "interpolation", "'%.*s' in a string must be a whole number or a string, not %s"
 #define MSG_INTERPOLATION_OPEN "interpolation", "'{' in a string is not closed by '}'"
-#define MSG_TARGET_COUNT "target-count", "%u values cannot be assigned to %u names"
+#define MSG_TARGET_COUNT "target-count", "the numbers of values and names differ: %u and %u"
 #define MSG_RETURN_IN_MODEL "return-in-model", "a model returns nothing; it assigns its outputs"
 #define MSG_ASSERT_FAILED "assert-failed", "the assertion does not hold"
 #define MSG_ASSERT_KIND "assert-kind", "an assertion compares dims, it is not %s"
@@ -205,6 +206,9 @@
 #define MSG_NOTE_DIMS_EQUAL                                                                        \
     "hint", "one name for both declares them equal; 'assert %.*s == %.*s' says that the check is " \
             "meant"
+#define MSG_DIM_FIXED                                                                              \
+    "dims-equal", "dim %.*s must be %lld here, which is checked when the model is entered"
+#define MSG_NOTE_DIM_FIXED "hint", "'assert %.*s == %lld' says that the check is meant"
 #define MSG_DUPLICATE_PARAM                                                                        \
     "duplicate-param", "parameter '%.*s' is declared twice; name the scopes of calls with 'as', "  \
                        "or write 'shared param'"

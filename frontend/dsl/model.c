@@ -122,16 +122,31 @@ static Loc place_of_check(const EntryCheck *check) {
     return origin ? origin->loc : (Loc){0};
 }
 
-/* Two names that only a check at entry makes equal are most often one name too many. */
+static void warn_of_names(const Sema *s, Loc loc, Str a, Str b) {
+    diag_warning(s->diags, loc, MSG_DIMS_EQUAL, STR_ARG(a), STR_ARG(b));
+    diag_note(s->diags, loc, MSG_NOTE_DIMS_EQUAL, STR_ARG(a), STR_ARG(b));
+}
+
+static void warn_of_size(const Sema *s, Loc loc, Str name, int64_t size) {
+    diag_warning(s->diags, loc, MSG_DIM_FIXED, STR_ARG(name), (long long)size);
+    diag_note(s->diags, loc, MSG_NOTE_DIM_FIXED, STR_ARG(name), (long long)size);
+}
+
+/* Two names that only a check at entry makes equal are most often one name too many, and a name
+ * that such a check leaves one size is most often that of another axis. */
 static void warn_of_checks(const Sema *s) {
     for (size_t i = 0; i < s->graph->checks.count; i++) {
         const EntryCheck *check = &s->graph->checks.data[i];
         const DimSymbol *a = lone_symbol(check->a), *b = lone_symbol(check->b);
-        if (check->kind != CHECK_equal || !a || !b) continue;
-        if (dsl_is_asserted(s, check->a, check->b)) continue;
+        if (check->kind != CHECK_equal || dsl_is_asserted(s, check->a, check->b)) continue;
+        int64_t size;
         Loc loc = place_of_check(check);
-        diag_warning(s->diags, loc, MSG_DIMS_EQUAL, STR_ARG(a->name), STR_ARG(b->name));
-        diag_note(s->diags, loc, MSG_NOTE_DIMS_EQUAL, STR_ARG(a->name), STR_ARG(b->name));
+        if (a && b)
+            warn_of_names(s, loc, a->name, b->name);
+        else if (a && dim_is_const(check->b, &size))
+            warn_of_size(s, loc, a->name, size);
+        else if (b && dim_is_const(check->a, &size))
+            warn_of_size(s, loc, b->name, size);
     }
 }
 
