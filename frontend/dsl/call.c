@@ -132,7 +132,7 @@ static Str memo_key(Sema *s, const Symbol *symbol, const Ast *function) {
     return buf_str(&buf);
 }
 
-static Value run_body(Sema *s, Symbol *symbol, const Ast *call) {
+static Value run_body(Sema *s, Symbol *symbol) {
     const Ast *function = symbol->ast;
     Frame *frame = s->frame;
     Str key = memo_key(s, symbol, function);
@@ -143,9 +143,7 @@ static Value run_body(Sema *s, Symbol *symbol, const Ast *call) {
     bool good = diags_error_count(s->diags) == errors && !s->stopped;
     if (!frame->returned && good) {
         frame->library = symbol->library;
-        if (sema_error(s, function->loc, MSG_NO_RETURN, STR_ARG(function->text))) {
-            diag_note(s->diags, sema_user_loc(s, call->loc), MSG_NOTE_CALLER);
-        }
+        sema_error(s, function->loc, MSG_NO_RETURN, STR_ARG(function->text));
         return dsl_value_error();
     }
     if (!frame->returned) return dsl_value_error();
@@ -195,7 +193,7 @@ static Value call_function(Sema *s, Symbol *symbol, Arguments *arguments) {
     s->frame = &frame;
     s->calls++;
     symbol->active = true;
-    if (bind_parameters(s, arguments, function)) result = run_body(s, symbol, call);
+    if (bind_parameters(s, arguments, function)) result = run_body(s, symbol);
     symbol->active = false;
     s->calls--;
     s->frame = frame.caller;

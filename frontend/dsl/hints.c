@@ -8,7 +8,10 @@ typedef enum Place {
     PLACE_statement,
     PLACE_found,
     PLACE_stray,
-    PLACE_argument
+    PLACE_argument,
+    PLACE_call,
+    PLACE_name,
+    PLACE_method
 } Place;
 
 static const struct Hint {
@@ -57,11 +60,18 @@ static bool is_in_brackets(const Token *tokens, size_t at) {
     return false;
 }
 
+/* A statement that begins with a call and so names no value. */
+static bool is_call_statement(const Token *tokens, size_t at, bool assigns) {
+    return assigns && at && first_of_statement(tokens, at) == &tokens[at - 1];
+}
+
 void hint_syntax(const Parse *parse, size_t at, Loc loc, bool assigns) {
     const Token *tokens = parse->tokens.data, *found = &tokens[at];
     if (found->kind && give(parse->diags, loc, PLACE_joined, joined(found, found + 1))) return;
     if (at && give(parse->diags, loc, PLACE_joined, joined(found - 1, found))) return;
     if (give(parse->diags, loc, PLACE_statement, first_of_statement(tokens, at)->text)) return;
+    if (is_call_statement(tokens, at, assigns) && give(parse->diags, loc, PLACE_call, found->text))
+        return;
     if (is_comparison(found->kind) && (assigns || !at || is_comparison(found[-1].kind))) return;
     if (found->kind == ',' && (!is_in_brackets(tokens, at) || found[-1].kind == ',')) return;
     if (give(parse->diags, loc, PLACE_found, found->text) || !at) return;
@@ -74,6 +84,42 @@ void hint_stray(Diags *diags, Loc loc, Str text) { give(diags, loc, PLACE_stray,
 
 void hint_argument(Diags *diags, Loc loc, Str name) { give(diags, loc, PLACE_argument, name); }
 
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* What other languages call it. */
+static const struct Foreign {
+    const char *theirs, *ours;
+} foreign[] = {
+    {"True", "true"},     {"False", "false"},
+    {"null", "None"},     {"where", "select"},
+    {"cat", "concat"},    {"concatenate", "concat"},
+    {"view", "reshape"},  {"expand", "broadcast_to"},
+    {"clamp", "clip"},    {"power", "pow"},
+    {"var", "variance"},  {"flip", "reverse"},
+    {"take", "gather"},   {"index_select", "gather"},
+    {"amax", "max"},      {"amin", "min"},
+    {"arctan", "atan"},   {"mm", "matmul"},
+    {"bmm", "matmul"},    {"dot", "matmul"},
+    {"swish", "silu"},    {"Linear", "linear"},
+    {"Conv2d", "conv2d"}, {"LayerNorm", "layer_norm"},
+    {"dense", "linear"},  {"float", "f32"},
+    {"half", "f16"},      {"double", "f64"},
+    {"int", "i32"},       {"long", "i64"},
+    {"float16", "f16"},   {"bfloat16", "bf16"},
+    {"float32", "f32"},   {"float64", "f64"},
+    {"int8", "i8"},       {"uint8", "u8"},
+    {"int16", "i16"},     {"int32", "i32"},
+    {"int64", "i64"},
+};
+
+Str hint_foreign(Str name) {
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (str_equal(name, str_from(foreign[i].theirs))) return str_from(foreign[i].ours);
+    return (Str){0};
+}
+
+bool hint_name(Diags *diags, Loc loc, Str name) { return give(diags, loc, PLACE_name, name); }
+
 /* Names that modules of other languages are known by. */
 static bool is_module(Str name) {
     static const char *const modules[] = {"np", "numpy", "torch", "nn", "F", "jnp", "tf", "math"};
@@ -82,7 +128,9 @@ static bool is_module(Str name) {
     return false;
 }
 
-void hint_method(Diags *diags, Loc loc, Str object, Str name) {
+void hint_method(Diags *diags, Loc loc, Str object, Str theirs) {
+    if (give(diags, loc, PLACE_method, theirs) || hint_name(diags, loc, theirs)) return;
+    Str known = hint_foreign(theirs), name = known.size ? known : theirs;
     if (object.size == 0)
         diag_note(diags, loc, MSG_HINT_FUNCTION, STR_ARG(name));
     else if (is_module(object))

@@ -121,7 +121,7 @@ void parse_report_syntax(Parse *parse, const char *const *expected, int count) {
     else
         diag_error(parse->diags, loc, MSG_SYNTAX, found.data);
     bool name = is_one_of("a name", expected, (size_t)count);
-    if (name && is_keyword(token))
+    if (name && is_keyword(token) && token->kind != ELSE)
         diag_note(parse->diags, loc, MSG_NOTE_KEYWORD, STR_ARG(token->text));
     hint_syntax(parse, at, loc, is_one_of("=", expected, (size_t)count));
 }

@@ -2,6 +2,7 @@
 #include "frontend/dsl/sema.h"
 
 #include "frontend/dsl/builtin.h"
+#include "frontend/dsl/hints.h"
 
 #include <math.h>
 
@@ -102,31 +103,16 @@ static void try_map(Guess *guess, const Map *map) {
     for (size_t i = 0; i < map->count; i++) try_name(guess, map->entries[i].key);
 }
 
-/* What other languages call it. */
-static const struct Foreign {
-    const char *theirs, *ours;
-} foreign[] = {
-    {"True", "true"},         {"False", "false"},   {"null", "None"},          {"where", "select"},
-    {"transpose", "permute"}, {"cat", "concat"},    {"concatenate", "concat"}, {"view", "reshape"},
-    {"float16", "f16"},       {"bfloat16", "bf16"}, {"float32", "f32"},        {"float64", "f64"},
-    {"int8", "i8"},           {"uint8", "u8"},      {"int32", "i32"},          {"int64", "i64"},
-};
-
-static Str foreign_name(Str name) {
-    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
-        if (str_equal(name, str_from(foreign[i].theirs))) return str_from(foreign[i].ours);
-    return (Str){0};
-}
-
 void dsl_scope_unknown(Sema *s, Loc loc, Str name) {
     if (!sema_error(s, loc, MSG_UNKNOWN_NAME, STR_ARG(name))) return;
+    if (hint_name(s->diags, sema_user_loc(s, loc), name)) return;
     Guess guess = {.name = name, .distance = name.size < 4 ? 2 : 3};
     if (name.size > LONGEST || name.size < 2) return;
     if (s->frame) try_map(&guess, &s->frame->names);
     try_map(&guess, &s->user);
     try_map(&guess, &s->library);
     for (size_t i = 0; i < builtin_count(); i++) try_name(&guess, builtin_at(i)->name);
-    Str known = foreign_name(name);
+    Str known = hint_foreign(name);
     if (known.size) guess.best = known;
     if (guess.best.size)
         diag_note(s->diags, sema_user_loc(s, loc), MSG_NOTE_MEANT, STR_ARG(guess.best));

@@ -67,6 +67,17 @@ static const Row rows[] = {
     {"y = True", "unknown-name", 5, "'true'"},
     {"y = null", "unknown-name", 5, "'None'"},
     {"y = where(x > 0, x, 0)", "unknown-name", 5, "'select'"},
+    {"y = float(x)", "unknown-name", 5, "'f32'"},
+    {"y = clamp(x, 0, 1)", "unknown-name", 5, "'clip'"},
+    {"y = unsqueeze(x, 1)", "unknown-name", 5, "x[:, None]"},
+    {"y = transpose(x, 0, 1)", "unknown-name", 5, "x.T"},
+    {"y = dropout(x, 0.5)", "unknown-name", 5, "leave it out"},
+    {"y = x.view(16)", "not-a-function", 5, "write reshape(x, ...)"},
+    {"y = x.t()", "not-a-function", 5, "x.T"},
+    {"y = x.squeeze(0)", "not-a-function", 5, "x[:, 0]"},
+    {"y = x / x.size(0)", "not-a-function", 9, "x.shape[0]"},
+    {"relu(x)", "syntax", 5, "give its value a name"},
+    {"else { y = x }", "syntax", 1, "} else {"},
 };
 
 static bool has_hint(const DslRun *run, const Row *row, uint32_t column) {
@@ -102,7 +113,7 @@ static void test_hints(void) {
 // What is right, or wrong in a way of its own, has no hint.
 static void test_no_hint_without_need(void) {
     static const char *const statements[] = {"y = x x", "y = x + + x", "y = f(x,, x)", "y x",
-                                             "y = x,,"};
+                                             "y = x,,", "y = t",       "y = x + size"};
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
         char text[128];
         DslRun run;
