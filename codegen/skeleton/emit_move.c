@@ -150,8 +150,9 @@ TileId emit_gather(ValueEmitter *e, const Node *node, const Dim *const *index) {
         where[i] = i < batch ? index[i] : index[axis + i - batch];
     TileId safe = emit_safe_index(e, node->args[1], where, table->dims[axis]);
     if (safe == TILE_none) return TILE_none;
-    const DimSymbol *symbol = dim_new_symbol(e->ctx, SYMBOL_index, STR("at"), 0,
-                                             table->dims[axis]->hi - 1, 0, table->dims[axis]);
+    const Dim *extent = table->dims[axis];
+    int64_t last = extent->hi > 0 ? extent->hi - 1 : 0; /* of none, the check refuses all */
+    const DimSymbol *symbol = dim_new_symbol(e->ctx, SYMBOL_index, STR("at"), 0, last, 0, extent);
     vec_push(e->arena, &e->dynamics, (DynamicIndex){symbol, safe});
     for (uint32_t i = 0; i < table->rank; i++)
         inner[i] = i < axis    ? index[i]

@@ -506,6 +506,25 @@ static void test_indices(void) {
     run_close(&r);
 }
 
+// Nothing can be gathered from an axis of no elements, whose size may be known or not.
+static void test_indices_into_nothing(void) {
+    static const char *const texts[] = {
+        "model m(x: f32[0, 4], i: i64[3]) -> (y: f32[3, 4]) { y = gather(x, i) }\n",
+        "dim N in 0..9\n"
+        "model m(x: f32[N, 4], i: i64[3]) -> (y: f32[3, 4]) { y = gather(x, i) }\n",
+        "model m(x: f32[4, 0], i: i64[3]) -> (y: f32[4]) { y = sum(gather(x, i, axis=1), axis=1) "
+        "}\n",
+    };
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        for (int level = 0; level < LEVELS; level++) {
+            Run r;
+            if (!run_open(&r, texts[k], levels[level], 1, 0)) return;
+            CHECK_INT(run_now(&r), TCC_INDEX);
+            run_close(&r);
+        }
+    }
+}
+
 int main(void) {
     RUN(test_rows);
     RUN(test_rows_of_any_length);
@@ -529,5 +548,6 @@ int main(void) {
     RUN(test_pooling);
     RUN(test_padding_of_convolutions);
     RUN(test_indices);
+    RUN(test_indices_into_nothing);
     return test_done();
 }
