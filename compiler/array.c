@@ -56,13 +56,13 @@ static tcc_status new_body(void *data) {
     }
     make_view(call->array);
     guard_undefer(&defer);
+    if (status != STATUS_ok) tcc_array_free(call->array);
     return compiler_status(status);
 }
 
 static tcc_status make(ArrayCall *call, tcc_array **out_array) {
     tcc_status status = compiler_enter(call->compiler, new_body, call);
     if (status == TCC_OK) *out_array = call->array;
-    if (status != TCC_OK && status != TCC_MEMORY) tcc_array_free(call->array);
     return status;
 }
 
