@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { SPIN_NS = 100000, SPINS_A_LOOK = 64, MAX_THREADS = 1024 };
 
@@ -20,6 +21,7 @@ struct Pool {
     int32_t threads;
     int32_t started; /* workers that run; fewer when the system refuses more */
     Worker *workers;
+    _Atomic pid_t owner;   /* the process that they run in; 0 while that changes */
     pthread_mutex_t busy;  /* held by the caller that has the workers */
     pthread_mutex_t sleep; /* with `wake`, for workers that have stopped spinning */
     pthread_cond_t wake;
@@ -76,6 +78,16 @@ static int32_t core_count(void) {
     return count < 1 ? 1 : count;
 }
 
+/* No workers, nothing locked, no work under way. */
+static void forget_workers(Pool *pool) {
+    pool->started = 0;
+    pthread_mutex_init(&pool->busy, NULL);
+    pthread_mutex_init(&pool->sleep, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    atomic_store(&pool->sleepers, 0);
+    atomic_store(&pool->generation, 0);
+}
+
 Pool *pool_new(int32_t threads) {
     Pool *pool = calloc(1, sizeof *pool);
     if (pool == NULL) return NULL;
@@ -87,10 +99,20 @@ Pool *pool_new(int32_t threads) {
         free(pool);
         return NULL;
     }
-    pthread_mutex_init(&pool->busy, NULL);
-    pthread_mutex_init(&pool->sleep, NULL);
-    pthread_cond_init(&pool->wake, NULL);
+    forget_workers(pool);
+    atomic_store(&pool->owner, getpid());
     return pool;
+}
+
+/* A fork leaves the child a pool without its workers, in whatever state it was: the first caller
+ * there begins anew. False while another one does. */
+static bool is_of_this_process(Pool *pool) {
+    pid_t owner = atomic_load(&pool->owner), here = getpid();
+    if (owner == here) return true;
+    if (owner == 0 || !atomic_compare_exchange_strong(&pool->owner, &owner, 0)) return false;
+    forget_workers(pool);
+    atomic_store(&pool->owner, here);
+    return true;
 }
 
 static void publish(Pool *pool) {
@@ -103,6 +125,7 @@ static void publish(Pool *pool) {
 
 void pool_free(Pool *pool) {
     if (pool == NULL) return;
+    if (!is_of_this_process(pool)) forget_workers(pool);
     atomic_store(&pool->stop, true);
     publish(pool);
     pthread_mutex_lock(&pool->sleep);
@@ -136,7 +159,7 @@ static void start_workers(Pool *pool, int32_t wanted) {
 }
 
 int32_t pool_run(Pool *pool, int32_t count, void (*body)(void *data, int32_t i), void *data) {
-    bool alone = count <= 1 || pthread_mutex_trylock(&pool->busy) != 0;
+    bool alone = count <= 1 || !is_of_this_process(pool) || pthread_mutex_trylock(&pool->busy) != 0;
     if (!alone) {
         if (pool->started == 0) start_workers(pool, pool->threads - 1);
         alone = pool->started == 0;

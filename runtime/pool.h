@@ -1,6 +1,6 @@
 /* Threads that run the parts of a kernel. Workers are started when they are first needed; one that
  * has nothing to do spins for a while, since the next kernel is often microseconds away, and then
- * sleeps. */
+ * sleeps. After a fork the child's pool starts workers of its own. */
 #ifndef TCC_RUNTIME_POOL_H
 #define TCC_RUNTIME_POOL_H
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <tcc/tcc.h>
 #include <unistd.h>
 
@@ -263,6 +264,36 @@ static void test_signals_are_the_hosts(void) {
     host_close(&h);
 }
 
+#ifndef __SANITIZE_THREAD__
+static bool gives_the_same(const Host *h, const float *want) {
+    float *y = run_rows(h);
+    bool same = memcmp(y, want, sizeof(float) * ROWS * COLUMNS) == 0;
+    free(y);
+    return same;
+}
+
+// The workers of a forked process stay behind in its parent: the child starts its own. (The thread
+// sanitizer ends a child that does.)
+static void test_a_fork_runs_on(void) {
+    tcc_open_options options = {.size = sizeof options, .threads = 3};
+    Host h;
+    int status;
+    if (!host_open(&h, rows, &options)) return;
+    float *want = run_rows(&h);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        bool same = gives_the_same(&h, want) && gives_the_same(&h, want);
+        host_close(&h);
+        _exit(same ? 0 : 1);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    CHECK(gives_the_same(&h, want));
+    free(want);
+    host_close(&h);
+}
+#endif
+
 typedef struct Caller {
     const Host *host;
     tcc_session *session;
@@ -373,6 +404,9 @@ int main(void) {
     RUN(test_handles_are_freed_in_any_order);
     RUN(test_threads_of_the_caller);
     RUN(test_signals_are_the_hosts);
+#ifndef __SANITIZE_THREAD__
+    RUN(test_a_fork_runs_on);
+#endif
     RUN(test_a_session_for_each_thread);
     RUN(test_profile_and_info);
     return test_done();
