@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+/* In elements: in bits it still fits 64. */
+static const int64_t MAX_REACH = (int64_t)1 << 56;
+
 bool tensor_count(const tcc_tensor *tensor, int64_t *out_count) {
     int64_t count = 1;
     bool empty = false;
@@ -28,25 +31,41 @@ bool tensor_is_dense(const tcc_tensor *tensor) {
     return dense || all_zero;
 }
 
+/* An axis of one element has any stride: nothing is reached by it. */
+static int64_t axis_stride(const tcc_tensor *tensor, uint32_t axis) {
+    return tensor->dims[axis] == 1 ? 0 : tensor->strides[axis];
+}
+
+/* The lowest and the highest element that the strides reach, from the first; no dim is 0. False
+ * when they lie further off than any memory is wide. */
+static bool find_reach(const tcc_tensor *tensor, int64_t *out_low, int64_t *out_high) {
+    int64_t low = 0, high = 0;
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        int64_t reach, *end = tensor->strides[i] < 0 ? &low : &high;
+        if (__builtin_mul_overflow(tensor->dims[i] - 1, axis_stride(tensor, i), &reach) ||
+            __builtin_add_overflow(*end, reach, end))
+            return false;
+    }
+    *out_low = low;
+    *out_high = high;
+    return low >= -MAX_REACH && high <= MAX_REACH;
+}
+
+bool tensor_has_sound_strides(const tcc_tensor *tensor) {
+    int64_t low, high;
+    return tensor_is_dense(tensor) || find_reach(tensor, &low, &high);
+}
+
 void tensor_span(const tcc_tensor *tensor, uint32_t element_bits, uintptr_t *out_begin,
                  uintptr_t *out_end) {
     int64_t low = 0, high = 0, count = 0;
     uintptr_t begin = (uintptr_t)tensor_begin(tensor);
-    if (!tensor_count(tensor, &count) || count == 0) {
-        *out_begin = *out_end = begin;
-        return;
-    }
-    if (tensor_is_dense(tensor)) {
+    *out_begin = *out_end = begin;
+    if (!tensor_count(tensor, &count) || count == 0) return;
+    if (tensor_is_dense(tensor))
         high = count - 1;
-    } else {
-        for (uint32_t i = 0; i < tensor->rank; i++) {
-            int64_t reach = (tensor->dims[i] - 1) * tensor->strides[i];
-            if (reach < 0)
-                low += reach;
-            else
-                high += reach;
-        }
-    }
+    else if (!find_reach(tensor, &low, &high))
+        return;
     *out_begin = begin + (uintptr_t)(low * (int64_t)element_bits / 8);
     *out_end = begin + (uintptr_t)(((high + 1) * (int64_t)element_bits + 7) / 8);
 }
@@ -65,7 +84,7 @@ static void walk_begin(Walk *walk, const tcc_tensor *tensor, uint32_t element_by
     int64_t dense = element_bytes;
     bool is_dense = tensor_is_dense(tensor);
     for (uint32_t i = tensor->rank; i-- > 0;) {
-        walk->strides[i] = is_dense ? dense : tensor->strides[i] * (int64_t)element_bytes;
+        walk->strides[i] = is_dense ? dense : axis_stride(tensor, i) * (int64_t)element_bytes;
         dense *= tensor->dims[i];
     }
 }

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <tcc/model.h>
 
-/* The address of the first element. */
+/* The address of the first element; of a tensor without elements, any. */
 static inline char *tensor_begin(const tcc_tensor *tensor) {
-    return (char *)tensor->data + tensor->byte_offset;
+    return (char *)((uintptr_t)tensor->data + tensor->byte_offset);
 }
 
 /* The number of elements; false when it overflows or a dim is negative. */
@@ -15,6 +15,9 @@ bool tensor_count(const tcc_tensor *tensor, int64_t *out_count);
 
 /* Whether the elements lie row-major without gaps. */
 bool tensor_is_dense(const tcc_tensor *tensor);
+
+/* Whether the elements, by the strides, lie within what memory can be; tensor_count was true. */
+bool tensor_has_sound_strides(const tcc_tensor *tensor);
 
 /* The lowest and the highest byte that the elements touch (as addresses, end exclusive). */
 void tensor_span(const tcc_tensor *tensor, uint32_t element_bits, uintptr_t *out_begin,

@@ -15,6 +15,7 @@
 #define RUN_WRONG_DIM "tensor-dim", "%s \"%s\" has a wrong dim"
 #define RUN_NO_DATA "tensor-data", "%s \"%s\" has no data"
 #define RUN_DENSE "tensor-strides", "%s \"%s\" has 4-bit elements and must be dense"
+#define RUN_STRIDES "tensor-strides", "%s \"%s\" has strides that reach beyond all memory"
 
 /* sizes */
 #define RUN_PORT_OVERFLOW "dim-overflow", "the dims of %s \"%s\" overflow"

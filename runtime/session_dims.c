@@ -41,6 +41,8 @@ static tcc_status check_tensor(tcc_session *s, const TccPort *port, const char *
         return session_fail(s, TCC_INVALID, RUN_NO_DATA, kind, name);
     if (port->bits < 8 && !tensor_is_dense(tensor))
         return session_fail(s, TCC_INVALID, RUN_DENSE, kind, name);
+    if (!tensor_has_sound_strides(tensor))
+        return session_fail(s, TCC_INVALID, RUN_STRIDES, kind, name);
     return TCC_OK;
 }
 

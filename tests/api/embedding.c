@@ -72,6 +72,28 @@ static void test_strides(void) {
     host_close(&h);
 }
 
+// The stride of an axis of one element is never used, whatever it is; one that is used must lead
+// somewhere.
+static void test_extreme_strides(void) {
+    static const int64_t strides[] = {INT64_MAX, INT64_MIN, -1, INT64_MAX / 8};
+    Host h;
+    if (!host_open(&h, twice, NULL)) return;
+    float x[6] = {1, 2, 3, 4, 5, 6}, y[6];
+    for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+        int64_t s = strides[i];
+        memset(y, 0, sizeof y);
+        CHECK_INT(run(&h, strided(x, 1, 3, s, 2), strided(y, 1, 3, s, 2)), TCC_OK);
+        CHECK(y[0] == 2 && y[2] == 6 && y[4] == 10);
+        CHECK_INT(run(&h, strided(NULL, 0, 3, s, s), strided(NULL, 0, 3, s, s)), TCC_OK);
+        if (s == -1) continue;
+        CHECK_INT(run(&h, strided(x, 2, 3, s, 1), matrix(y, 2, 3)), TCC_INVALID);
+        CHECK_STR(h.api->session_message(h.session),
+                  "input \"x\" has strides that reach beyond all memory [tensor-strides]");
+        CHECK_INT(run(&h, matrix(x, 2, 3), strided(y, 2, 3, 1, s)), TCC_INVALID);
+    }
+    host_close(&h);
+}
+
 static void test_gaps_of_outputs_are_kept(void) {
     Host h;
     if (!host_open(&h, twice, NULL)) return;
@@ -394,6 +416,7 @@ static void test_many_dims(void) {
 int main(void) {
     RUN(test_many_dims);
     RUN(test_strides);
+    RUN(test_extreme_strides);
     RUN(test_gaps_of_outputs_are_kept);
     RUN(test_bytes_of_offset);
     RUN(test_shared_memory);
