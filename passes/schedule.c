@@ -19,11 +19,21 @@ static Str override(const PassContext *ctx, Str kernel, Str chosen) {
     return buf_str(&buf);
 }
 
+/* What is wrong with it on the target, or NULL: the rows of a register tile are whole vectors. */
+static const char *fault_on_target(const PassContext *ctx, const Schedule *schedule) {
+    if (!ctx->target || schedule->nr % (int64_t)ctx->target->lanes == 0) return NULL;
+    return str_format(ctx->scratch, "nr=%lld is no multiple of the %u lanes",
+                      (long long)schedule->nr, ctx->target->lanes)
+        .data;
+}
+
 /* The text in its canonical form; the empty one after a diagnostic. */
 static Str canonical(const PassContext *ctx, Str kernel, Str text) {
     Schedule schedule;
     const char *message;
-    if (!schedule_parse(ctx->scratch, text, &schedule, &message)) {
+    bool good = schedule_parse(ctx->scratch, text, &schedule, &message);
+    if (good) message = fault_on_target(ctx, &schedule);
+    if (!good || message) {
         diag_error(ctx->diags, (Loc){0}, MSG_SCHEDULE, STR_ARG(kernel), message);
         return STR("");
     }

@@ -156,6 +156,10 @@ static void test_schedule_overrides(void) {
     overrides[1] = (ScheduleOverride){STR("*"), STR("unroll=99")};
     CHECK(!passes_run(&b.ctx, b.arena, g, &result));
     CHECK_STR(b.last_error, "schedule");
+    overrides[1] = (ScheduleOverride){STR("*"), STR("nr=24")};
+    b.ctx.target = target_find(STR("x86-64-v3"));
+    CHECK(!passes_run(&b.ctx, b.arena, g, &result));
+    CHECK_STR(b.last_error, "schedule");
     bench_close(&b);
 }
 
