@@ -219,6 +219,7 @@
 #define MSG_PARAM_INITIAL_SIZE                                                                     \
     "param-initial-size", "a parameter with an initial number has at most %d elements"
 #define MSG_MISSING_WEIGHT "missing-weight", "no weight has the name of parameter '%.*s'"
+#define MSG_NOTE_WEIGHTS_LEFT "weight", "weights that no parameter has taken so far: %s"
 #define MSG_NO_WEIGHTS                                                                             \
     "missing-weight", "parameter '%.*s' has no value, and the file names no weights; --params "    \
                       "gives some"
@@ -349,7 +350,8 @@
 #define MSG_PARAM_MISSING "param-missing", "parameter \"%.*s\" has no value in the parameters' file"
 #define MSG_PARAM_SHAPE                                                                            \
     "param-shape", "parameter \"%.*s\" is %s in the parameters' file, expected %s"
-#define MSG_MANY_MODELS "many-models", "%.*s has %zu models: choose one of them with --entry=NAME"
+#define MSG_MANY_MODELS                                                                            \
+    "many-models", "%.*s has %zu models: choose one of them with --entry=NAME: %s"
 #define MSG_LANGUAGE "language", "%.*s: the name of a model file ends in .g or .tir"
 
 #endif

@@ -97,6 +97,15 @@ static Module *parse_source(tcc_unit *unit, uint32_t file, Str path) {
     return module;
 }
 
+static const char *model_names(Arena *arena, const Module *module) {
+    enum { MOST = 8 };
+    Buf names = {.arena = arena};
+    for (size_t i = 0; i < module->models.count && i < MOST; i++)
+        buf_print(&names, "%s%.*s", i ? ", " : "", STR_ARG(*module->models.data[i]->name));
+    if (module->models.count > MOST) buf_put(&names, STR(", ..."));
+    return buf_str(&names).data;
+}
+
 static const Graph *choose_model(tcc_unit *unit, const Module *module, Str path) {
     Str entry = unit->options.entry;
     for (size_t i = 0; entry.size > 0 && i < module->models.count; i++)
@@ -106,7 +115,8 @@ static const Graph *choose_model(tcc_unit *unit, const Module *module, Str path)
     else if (module->models.count == 0)
         diag_error(unit->diags, (Loc){0}, MSG_NO_MODEL);
     else if (module->models.count > 1)
-        diag_error(unit->diags, (Loc){0}, MSG_MANY_MODELS, STR_ARG(path), module->models.count);
+        diag_error(unit->diags, (Loc){0}, MSG_MANY_MODELS, STR_ARG(path), module->models.count,
+                   model_names(unit->arena, module));
     else
         return module->models.data[0];
     return NULL;

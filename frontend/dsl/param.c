@@ -148,6 +148,15 @@ static const Blob *initial_value(Sema *s, const Ast *init, const Type *type) {
     return ir_blob(s->ctx, to.data, tensor_bytes(&to));
 }
 
+/* The first that is missing is told with names that it may have there. */
+static void report_missing(Sema *s, Loc loc, Str name) {
+    Buf names = {.arena = s->arena};
+    bool first = diags_error_count(s->diags) == s->errors_before;
+    if (!sema_error(s, loc, MSG_MISSING_WEIGHT, STR_ARG(name)) || !first) return;
+    if (weights_put_unused(s->options->weights, &names))
+        diag_note(s->diags, sema_user_loc(s, loc), MSG_NOTE_WEIGHTS_LEFT, names.data);
+}
+
 /* The value from the weights, else from the initialiser, else none; false after a report. */
 static bool find_value(Sema *s, const Ast *ast, Str name, const Type *type,
                        const Blob **out_value) {
@@ -161,7 +170,7 @@ static bool find_value(Sema *s, const Ast *ast, Str name, const Type *type,
     else if (s->options->allow_missing)
         return true;
     else if (!s->weights_failed && table && weights_count(table) > 0)
-        sema_error(s, ast->loc, MSG_MISSING_WEIGHT, STR_ARG(name));
+        report_missing(s, ast->loc, name);
     else if (!s->weights_failed)
         sema_error(s, ast->loc, MSG_NO_WEIGHTS, STR_ARG(name));
     return *out_value != NULL;

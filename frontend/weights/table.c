@@ -146,16 +146,21 @@ Status weight_file_add(WeightFile *file, const Weight *weight) {
     return STATUS_ok;
 }
 
-void weights_warn_unused(const WeightTable *table, Diags *diags, Loc loc) {
-    Buf names = {.arena = table->arena};
+size_t weights_put_unused(const WeightTable *table, Buf *names) {
     size_t unused = 0;
     for (size_t i = 0; i < table->weights.count; i++) {
         const Weight *weight = table->weights.data[i];
         if (weight->used || unused++ >= UNUSED_NAMED) continue;
-        buf_print(&names, "%s\"%s\"", names.size ? ", " : "",
+        buf_print(names, "%s\"%s\"", names->size ? ", " : "",
                   weight_label(table->arena, weight->name));
     }
-    if (!unused) return;
-    if (unused > UNUSED_NAMED) buf_put(&names, STR(", ..."));
-    diag_warning(diags, loc, MSG_WEIGHTS_UNUSED, unused, weights_count(table), names.data);
+    if (unused > UNUSED_NAMED) buf_put(names, STR(", ..."));
+    return unused;
+}
+
+void weights_warn_unused(const WeightTable *table, Diags *diags, Loc loc) {
+    Buf names = {.arena = table->arena};
+    size_t unused = weights_put_unused(table, &names);
+    if (unused)
+        diag_warning(diags, loc, MSG_WEIGHTS_UNUSED, unused, weights_count(table), names.data);
 }

@@ -52,6 +52,8 @@ Weight *weights_find(const WeightTable *table, Str name);
 size_t weights_count(const WeightTable *table);
 Weight *weights_at(const WeightTable *table, size_t index);
 
+/* Writes the names of the first tensors with `used` unset, and returns how many there are. */
+size_t weights_put_unused(const WeightTable *table, Buf *names);
 /* One warning that names the tensors with `used` unset (the first few); none when all were used. */
 void weights_warn_unused(const WeightTable *table, Diags *diags, Loc loc);
 

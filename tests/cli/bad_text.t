@@ -226,7 +226,7 @@ A file without a model, and one with several:
   ! none.g: error: the file has no model [no-model]
   [1]
   $ (double; echo 'model other(x: f32[2]) -> (y: f32[2]) { y = x }') >two.g; refused two.g
-  ! tcc: error: two.g has 2 models: choose one of them with --entry=NAME [many-models]
+  ! tcc: error: two.g has 2 models: choose one of them with --entry=NAME: double, other [many-models]
   [1]
   $ refused two.g --entry=third
   ! two.g: error: the file has no model 'third' [no-entry]

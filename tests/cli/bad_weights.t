@@ -15,6 +15,14 @@ Weights that are missing, cut off or of another shape: the tensor is named.
   !     4 |     param bias: f32[2]
   !       |           ^~~~
   [1]
+  $ sed 's/bias/offset/g' good.g >named.g; refused named.g
+  ! named.g:4:11: error: no weight has the name of parameter 'offset' [missing-weight]
+  !     4 |     param offset: f32[2]
+  !       |           ^~~~~~
+  ! named.g:4:11: note: weights that no parameter has taken so far: "bias"
+  !     4 |     param offset: f32[2]
+  !       |           ^~~~~~
+  [1]
   $ refused cut.g
   ! cut.safetensors: error: byte 79: tensor "bias": data_offsets are not a begin and an end within 28 bytes of data [safetensors-offsets]
   ! cut.g:1:9: note: the weights are named here
