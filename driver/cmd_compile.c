@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- what to write --------------------------------------------------------------------------- */
 
@@ -82,12 +83,23 @@ static Exit compile(Compilation *c, const Options *options, const char *path) {
     return result;
 }
 
+/* Two names of one regular file. */
+static bool is_same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
 static Exit compile_to_output(const Options *options) {
     const char *path = options_last(options, OPTION_output);
     char *name = NULL;
     if (!path && !text_kind(options)) {
         path = name = default_output(options->operand, wants_object(options) ? ".o" : ".so");
         if (!path) return EXIT_usage;
+    }
+    if (path && !name && is_same_file(path, options->operand)) {
+        report_error("-o %s would replace the model", path);
+        return EXIT_usage;
     }
     Compilation c;
     Exit result = compilation_open(&c, options);

@@ -52,6 +52,13 @@ Places where nothing can be written:
   zeros.g
   zeros.tir
   ! tcc: error: could not write missing/out.so: No such file or directory [cannot-write]
+  $ ln double.g link.g; for name in double.g ./double.g link.g; do tcc double.g -o $name; tcc double.g --emit=ir -o $name; done; tcc double.g -o double.so && rm double.so link.g
+  ! tcc: error: -o double.g would replace the model
+  ! tcc: error: -o double.g would replace the model
+  ! tcc: error: -o ./double.g would replace the model
+  ! tcc: error: -o ./double.g would replace the model
+  ! tcc: error: -o link.g would replace the model
+  ! tcc: error: -o link.g would replace the model
   $ mkdir folder; tcc double.g -o folder; echo "[$?]"; ls -A folder
   [1]
   ! tcc: error: FOLDER/folder is not a regular file [not-a-file]
