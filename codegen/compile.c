@@ -159,7 +159,8 @@ static void *run_thread(void *data) {
         scratch = arena_new(NULL);
         work_through(job, scratch);
     } else {
-        pthread_mutex_lock(&job->lock);
+        pthread_mutex_lock(
+            &job->lock); /* refused where memory ran out under the lock: it is held */
         if (job->status == STATUS_ok) {
             job->status = guard.kind == GUARD_memory ? STATUS_memory : STATUS_internal;
             job->message = "compiling a kernel failed";
@@ -190,6 +191,15 @@ static void run_threads(Job *job) {
     for (uint32_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
 }
 
+/* A thread that locks it twice is told so, and does not wait for itself. */
+static void init_lock(pthread_mutex_t *lock) {
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
 Status kernels_compile(const KernelRequest *request, Arena *arena, CompiledKernels *out_kernels,
                        const char **out_message) {
     uint32_t count = (uint32_t)request->program->kernels.count * request->target_count;
@@ -197,7 +207,7 @@ Status kernels_compile(const KernelRequest *request, Arena *arena, CompiledKerne
                                      .symbols = NEW_ARRAY(arena, const char *, count)};
     Job job = {.request = request, .results = out_kernels, .count = count, .arena = arena};
     job.launches = kernel_find_launches(request->program, arena);
-    pthread_mutex_init(&job.lock, NULL);
+    init_lock(&job.lock);
     run_threads(&job);
     pthread_mutex_destroy(&job.lock);
     *out_message = job.message;
