@@ -154,7 +154,6 @@ static void bind_dims(Writer *w, TccDim *dims) {
     const Program *p = w->request->program;
     const Graph *g = p->graph;
     bool *bound = NEW_ARRAY(w->arena, bool, p->dims.count);
-    size_t count = 0;
     for (uint32_t i = 0; i < g->inputs.count; i++) {
         const Type *type = graph_type(g, g->inputs.data[i]);
         for (uint32_t a = 0; a < type->rank; a++) {
@@ -162,12 +161,15 @@ static void bind_dims(Writer *w, TccDim *dims) {
             int64_t slot = symbol == NULL ? -1 : slot_of(w, symbol);
             if (slot < 0 || bound[slot]) continue;
             bound[slot] = true;
-            count++;
             dims[slot].input = i;
             dims[slot].axis = a;
         }
     }
-    if (count < p->dims.count) w->error = "no input binds one of the dims";
+    for (size_t i = 0; i < p->dims.count && w->error == NULL; i++)
+        if (!bound[i])
+            w->error = str_format(w->arena, "no axis of an input is dim '%.*s' alone",
+                                  STR_ARG(p->dims.data[i]->name))
+                           .data;
 }
 
 static void make_interface(Writer *w, Records *r) {

@@ -387,6 +387,7 @@ static bool random_bits(Maker *m, const Shape *s, uint32_t k) {
     if (k > 0) return false;
     NodeId key = add_input(m, type_scalar(m->ctx, DT_u64));
     const Type *type = make_type(m, DT_u32, s);
+    if (m->variant == DYNAMIC) add_input(m, type); // which binds the dims
     Attr attrs[] = {{.i = 3}, {.dims = ir_dims(m->ctx, type->dims, type->rank)}};
     output(m, build(m, m->op, &key, 1, attrs));
     return true;
@@ -395,6 +396,7 @@ static bool random_bits(Maker *m, const Shape *s, uint32_t k) {
 static bool leaf(Maker *m, const Shape *s, uint32_t k) {
     const Type *type = make_type(m, m->dtype, s);
     if (m->op == OP_iota && k < s->rank) {
+        if (m->variant == DYNAMIC) add_input(m, type); // which binds the dims
         Attr attrs[] = {{.i = k}};
         output(m, graph_add(m->g, OP_iota, type, NULL, 0, attrs, NULL, 0, NULL));
         return true;
