@@ -1,12 +1,13 @@
 # Attention.
 
-# softmax(q k^T scale + mask) v over the last two axes. A bool mask keeps where it holds, another one is
+# softmax(q k^T scale + mask) v over the last two axes. A bool mask keeps where it holds, one of floats is
 # added; scale is 1 / sqrt(width) unless given.
 fn attention(q, k, v, mask=None, scale=None, causal=false) {
     d = wide(q.dtype)
     s = matmul(q, k.T, dtype=d)
     if scale == None { s = s * rsqrt(cast(q.shape[-1], to=d)) } else { s = s * cast(scale, to=d) }
     if mask != None {
+        assert mask.dtype == bool or wide(mask.dtype) == d
         if mask.dtype == bool { s = select(mask, s, -inf) } else { s = s + cast(mask, to=d) }
     }
     if causal {
@@ -28,6 +29,7 @@ fn join_heads(x) {
 # Self-attention of x[B, T, E] with in_proj_weight[3 E, E], in_proj_bias and out_proj, as
 # torch.nn.MultiheadAttention with batch_first.
 fn multi_head_attention(x, heads, mask=None, causal=false) {
+    assert len(x.shape) == 3
     e = x.shape[-1]
     d = wide(x.dtype)
     param in_proj_weight: x.dtype[3 * e, e]

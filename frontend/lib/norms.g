@@ -1,7 +1,9 @@
-# Normalisation. Parameters are named as in torch.nn.
+# Normalisation. Parameters are named as in torch.nn. The width is that of x, so that a number such as 64 in the place
+# of eps is a mistake.
 
 # Over the last axis, with weight and bias.
 fn layer_norm(x, eps=1e-5) {
+    assert eps < 1.0
     param weight: x.dtype[x.shape[-1]]
     param bias: x.dtype[x.shape[-1]]
     h = cast(x, to=wide(x.dtype))
@@ -12,6 +14,7 @@ fn layer_norm(x, eps=1e-5) {
 
 # By the root of the mean square over the last axis, with weight.
 fn rms_norm(x, eps=1e-6) {
+    assert eps < 1.0
     param weight: x.dtype[x.shape[-1]]
     h = cast(x, to=wide(x.dtype))
     y = h * rsqrt(mean(h * h, axis=-1, keep=true) + eps)
@@ -27,6 +30,7 @@ fn _per_channel(v, x) {
 
 # By the statistics of training, as in evaluation; channels are axis 1.
 fn batch_norm(x, eps=1e-5) {
+    assert eps < 1.0
     param weight: x.dtype[x.shape[1]]
     param bias: x.dtype[x.shape[1]]
     param running_mean: x.dtype[x.shape[1]]
@@ -38,6 +42,7 @@ fn batch_norm(x, eps=1e-5) {
 
 # Over groups of channels and all that follows them.
 fn group_norm(x, groups, eps=1e-5) {
+    assert eps < 1.0
     param weight: x.dtype[x.shape[1]]
     param bias: x.dtype[x.shape[1]]
     h = reshape(cast(x, to=wide(x.dtype)), [x.shape[0], groups, -1])
