@@ -119,6 +119,8 @@
 #define MSG_UNKNOWN_MEMBER "unknown-member", "a tensor has .T, .shape and .dtype, but no '.%.*s'"
 #define MSG_LITERAL_RANGE "literal-range", "%s does not fit %s"
 #define MSG_DIVISION_BY_ZERO "division-by-zero", "division by zero"
+#define MSG_TRUNCATED "truncated", "of whole numbers %lld / %lld is %lld"
+#define MSG_NOTE_TRUNCATED "hint", "%lld.0 / %lld is a float; // says that a whole number is meant"
 #define MSG_NEGATIVE_EXPONENT                                                                      \
     "negative-exponent", "a whole number to a negative power; write it with a point"
 #define MSG_INT_OVERFLOW "int-overflow", "the result does not fit 64 bits"

@@ -19,9 +19,10 @@ static bool list_bound(Sema *s, const Ast *ast, int64_t count, int64_t absent, i
     *bound = absent;
     if (!ast) return true;
     if (!dsl_eval_int(s, ast, "a bound", bound)) return false;
-    if (*bound < 0) *bound += count;
+    int64_t written = *bound;
+    if (written < 0) *bound += count;
     if (*bound >= 0 && *bound <= count) return true;
-    sema_error(s, ast_start(ast), MSG_INDEX_RANGE, (long long)*bound, (long long)count);
+    sema_error(s, ast_start(ast), MSG_INDEX_RANGE, (long long)written, (long long)count);
     return false;
 }
 
@@ -113,7 +114,8 @@ static bool take_index(Sema *s, const Ast *ast, Subscripts *subs) {
     if (!index) return false;
     const Dim *next = dim_offset(s->ctx, index, 1);
     if (index->hi < 0 || dim_sub(s->ctx, extent, next)->hi < 0) {
-        sema_error(s, ast_start(ast), MSG_INDEX_AXIS, sema_dim_text(s, index), subs->axis,
+        const Dim *written = index->hi < 0 ? dim_sub(s->ctx, index, extent) : index;
+        sema_error(s, ast_start(ast), MSG_INDEX_AXIS, sema_dim_text(s, written), subs->axis,
                    sema_type_text(s, subs->x));
         return false;
     }

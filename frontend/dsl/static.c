@@ -39,6 +39,15 @@ static bool int_operation(AstOp op, int64_t a, int64_t b, int64_t *out) {
 
 static bool divides(AstOp op) { return op == AST_div || op == AST_floordiv || op == AST_mod; }
 
+/* 1 / 3 is 0: most often a float was meant. Told once a place, however often a loop comes by. */
+static void warn_of_rest(Sema *s, Loc loc, int64_t a, int64_t b) {
+    Loc user = sema_user_loc(s, loc);
+    Str key = str_format(s->arena, "/%u:%u:%u", user.file, user.line, user.column);
+    if (map_set(&s->reported, key, s)) return;
+    diag_warning(s->diags, user, MSG_TRUNCATED, (long long)a, (long long)b, (long long)(a / b));
+    diag_note(s->diags, user, MSG_NOTE_TRUNCATED, (long long)a, (long long)b);
+}
+
 static Value int_binary(Sema *s, const Ast *ast, int64_t a, int64_t b) {
     int64_t result;
     if (divides(ast->op) && b == 0) {
@@ -53,6 +62,7 @@ static Value int_binary(Sema *s, const Ast *ast, int64_t a, int64_t b) {
         sema_error(s, ast->loc, MSG_INT_OVERFLOW);
         return dsl_value_error();
     }
+    if (ast->op == AST_div && b != -1 && a % b != 0) warn_of_rest(s, ast->loc, a, b);
     return dsl_value_int(result);
 }
 

@@ -220,6 +220,20 @@ What is not lowered says so:
   !       |     ^~~~~
   [1]
 
+An index is told as it is written, and so is a quotient that is no whole number:
+
+  $ echo 'model m(x: f32[3, 4]) -> (y: f32[3]) { y = x[:, -5] * (1 / 3) }' >index.g; refused index.g
+  ! index.g:1:49: error: index -5 is out of range for axis 1 of f32[3, 4] [index-range]
+  !     1 | model m(x: f32[3, 4]) -> (y: f32[3]) { y = x[:, -5] * (1 / 3) }
+  !       |                                                 ^
+  ! index.g:1:58: warning: of whole numbers 1 / 3 is 0 [truncated]
+  !     1 | model m(x: f32[3, 4]) -> (y: f32[3]) { y = x[:, -5] * (1 / 3) }
+  !       |                                                          ^
+  ! index.g:1:58: note: 1.0 / 3 is a float; // says that a whole number is meant
+  !     1 | model m(x: f32[3, 4]) -> (y: f32[3]) { y = x[:, -5] * (1 / 3) }
+  !       |                                                          ^
+  [1]
+
 A file without a model, and one with several:
 
   $ echo 'dim N in 1..8' >none.g; refused none.g
