@@ -226,6 +226,8 @@ class Graph:
         for part in name.split("."):
             if not re.match(r"\w+\Z", part):
                 raise InvalidError(f"{name!r} is no name of a parameter")
+        if dtype is not None and dtypes.of(dtype).is_packed:
+            return self._packed_param(name, value, dims, dtypes.of(dtype), init)
         if value is not None:
             self._weights[name] = array, element = _weights.typed(value, dtype)
             shape: Tuple[int, ...] = array.shape
@@ -234,6 +236,12 @@ class Graph:
         made = self._value()
         self._params[name] = _Param(name, element, shape, init, made._place, made)
         return made
+
+    # Files of weights have no 4-bit integers: they are bytes there.
+    def _packed_param(self, name: str, value: Any, dims: Any, dtype: DType, init: Any) -> Value:
+        array = None if value is None else _weights.typed(value, dtype)[0]
+        byte = "i8" if dtype.name == "i4" else "u8"
+        return self.param(name, array, dims, dtype=byte, init=init).cast(dtype)
 
     def constant(self, value: Any, dtype: Any = None) -> Value:
         """A tensor of an array, a list or a number. Arrays keep their dtype."""
@@ -301,6 +309,7 @@ class Graph:
         if isinstance(piece, Value):
             return self._own(piece)
         if isinstance(piece, _Argument):
+            _host_text(piece.value, piece.role, str)  # says at once what cannot be written
             return _Argument(self._argument(piece.value), piece.role)
         return piece
 
@@ -504,6 +513,8 @@ def _host_text(value: Any, role: str, name_of: Callable[[Value], str]) -> str:
     """An argument as the language writes it. Names stand bare in shapes and where a dtype is meant."""
     if isinstance(value, Value):
         return name_of(value)
+    if isinstance(value, np.ndarray):
+        return ""  # which becomes a constant
     if value is None:
         return "None"
     if isinstance(value, (list, tuple)):

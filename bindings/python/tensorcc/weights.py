@@ -5,14 +5,10 @@ from typing import Any, Mapping, Tuple
 import numpy as np
 
 from . import dtypes
-from .dtypes import DType, pack
+from .dtypes import DType
 from .errors import InvalidError
 
 _NAMES = {"bool": "BOOL", "f8e4m3": "F8_E4M3", "f8e5m2": "F8_E5M2"}
-
-
-def _bytes(array: np.ndarray, dtype: DType) -> bytes:
-    return (pack(array) if dtype.is_packed else np.ascontiguousarray(array)).tobytes()
 
 
 def write(path: str, weights: Mapping[str, Tuple[np.ndarray, DType]]) -> None:
@@ -20,7 +16,7 @@ def write(path: str, weights: Mapping[str, Tuple[np.ndarray, DType]]) -> None:
     parts = []
     at = 0
     for name, (array, dtype) in weights.items():
-        data = _bytes(array, dtype)
+        data = np.ascontiguousarray(array).tobytes()
         header[name] = {"dtype": _NAMES.get(dtype.name, dtype.name.upper()), "shape": list(array.shape),
                         "data_offsets": [at, at + len(data)]}
         parts.append(data)
