@@ -141,6 +141,8 @@ bool infer_may_equal(const Infer *in, const Dim *a, const Dim *b) {
 }
 
 static bool add_check(const Infer *in, CheckKind kind, const Dim *a, const Dim *b) {
+    if (dim_is_overflow(a) || dim_is_overflow(b))
+        return infer_fail(in, MSG_DIM_OVERFLOW, in->info->name);
     if (!known_at_entry(a) || !known_at_entry(b)) {
         return infer_fail(in, MSG_DIM_UNKNOWN, infer_dim_text(in, a), infer_dim_text(in, b));
     }

@@ -41,5 +41,6 @@ model m(x: f32[N, 4], z: f32[3, 4], v: f32[5], s: f32) -> (y: f32[N, 4]) {
     d7 = zeros([2 ** 40, 2 ** 40])       # error: type-size@16
     d8 = iota([3], axis=1)               # error: axis-range@25
     d9 = conv2d(z[None, None, :, :], out=4, kernel=3, groups=3) as "g" # error: conv-channels@10
+    e0 = conv(x[:, :, None, None], z[:, :, None, None], groups=9223372036854775807) # error: dim-overflow@10
     y = x
 }
