@@ -313,6 +313,7 @@
 #define MSG_CONST_INDEX "constant-index", "index %lld is out of range for an axis of %lld elements"
 #define MSG_NO_KERNEL                                                                              \
     "no-kernel", "%s cannot be compiled: its number of steps is not constant or too large"
+#define MSG_SKELETON "skeleton", "there is no skeleton \"%.*s\" to build a kernel from"
 #define MSG_SCHEDULE "schedule", "schedule of kernel \"%.*s\": %s"
 #define MSG_SCHEDULE_KERNEL "schedule-kernel", "there is no kernel \"%.*s\" to set the schedule of"
 #define MSG_PARAM_VALUE "parameter-value", "parameter \"%.*s\" has no value"
@@ -324,6 +325,7 @@
 #define MSG_TIR_SYNTAX "tir-syntax", "expected %s, found '%.*s'"
 #define MSG_TIR_END "tir-syntax", "expected %s, found the end of the text"
 #define MSG_TIR_OVERFLOW "tir-overflow", "a dim here may leave the range of 62 bits"
+#define MSG_TIR_NEGATIVE "tir-negative", "a dim here is negative"
 #define MSG_TIR_DIM "tir-dim", "dim %.*s is not what it was declared before"
 #define MSG_TIR_RANGE "tir-range", "the range and the tune value of dim %.*s do not fit together"
 #define MSG_TIR_OP "tir-op", "there is no op '%.*s'"

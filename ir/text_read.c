@@ -189,10 +189,18 @@ bool text_dim(TextReader *in, const Dim **out_dim) {
     return false;
 }
 
-static bool overflows(const Type *type) {
+static bool overflows(IrContext *ctx, const Type *type) {
     bool found = false;
     for (uint32_t i = 0; i < type->rank; i++) found |= dim_is_overflow(type->dims[i]);
-    for (uint32_t i = 0; i < type->item_count; i++) found |= overflows(type->items[i]);
+    for (uint32_t i = 0; i < type->item_count; i++) found |= overflows(ctx, type->items[i]);
+    return found || (!type->is_tuple && dim_is_overflow(type_bytes(ctx, type)));
+}
+
+/* Whether a dim is negative for all sizes; one that may be is checked when the model is entered. */
+static bool is_negative(const Type *type) {
+    bool found = false;
+    for (uint32_t i = 0; i < type->rank; i++) found |= type->dims[i]->hi < 0;
+    for (uint32_t i = 0; i < type->item_count; i++) found |= is_negative(type->items[i]);
     return found;
 }
 
@@ -201,7 +209,11 @@ bool text_type(TextReader *in, const Type **out_type) {
     Loc loc = text_loc(in);
     *out_type = type_parse(in->ctx, &in->rest);
     if (!*out_type) return text_wrong(in, "a type made of declared dims");
-    if (!overflows(*out_type)) return true;
-    diag_error(in->diags, loc, MSG_TIR_OVERFLOW);
+    bool wide = overflows(in->ctx, *out_type);
+    if (!wide && !is_negative(*out_type)) return true;
+    if (wide)
+        diag_error(in->diags, loc, MSG_TIR_OVERFLOW);
+    else
+        diag_error(in->diags, loc, MSG_TIR_NEGATIVE);
     return false;
 }

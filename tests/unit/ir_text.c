@@ -211,6 +211,9 @@ static const Wrong wrongs[] = {
     {"%2 = exp %0 : f32[N] { return }", "5:1 tir-node"},
     {"%2 = call %0 name=\"f\" scope=\"\" : f32[N] { return %0 }", "5:51 tir-unknown"},
     {"%2 = random %1 stream=1 dims=[N*4611686018427387904] : u32[N]", "5:31 tir-overflow"},
+    {"%2 = param name=\"p\" value=none : f32[3, -2]", "5:34 tir-negative"},
+    {"%2 = param name=\"p\" value=none : f32[2147483647, 2147483647, 2147483647]",
+     "5:34 tir-overflow"},
     {"%2 = param name=\"\\q\" value=none : f32[N]", "5:20 tir-syntax"},
     // A refused node is reported once; what uses it is passed over; the next fault is still found.
     {"%2 = exp %0 : f32[]\n%3 = neg %2 : f32[]\n%4 = neg %0 : f32[]", "5:1 tir-type, 7:1 tir-type"},
