@@ -106,6 +106,21 @@ static const char *model_names(Arena *arena, const Module *module) {
     return buf_str(&names).data;
 }
 
+/* A graph may be one that fuse has been over: its kernels name what they are built from. */
+static bool check_skeletons(tcc_unit *unit, const Graph *model) {
+    bool good = true;
+    for (size_t i = 0; i < model->nodes.count; i++) {
+        const Node *node = graph_node(model, (NodeId)i);
+        if (node->op != OP_kernel) continue;
+        Str name = *node_attr(node, "skeleton").str;
+        if (skeleton_find(name) != NULL) continue;
+        diag_error(unit->diags, node->origin == NULL ? (Loc){0} : node->origin->loc, MSG_SKELETON,
+                   STR_ARG(name));
+        good = false;
+    }
+    return good;
+}
+
 static const Graph *choose_model(tcc_unit *unit, const Module *module, Str path) {
     Str entry = unit->options.entry;
     for (size_t i = 0; entry.size > 0 && i < module->models.count; i++)
@@ -174,7 +189,7 @@ static Status compile(CompileCall *call) {
     TRY(read_source(call, &file));
     const Module *module = parse_source(unit, file, call->path);
     const Graph *model = module == NULL ? NULL : choose_model(unit, module, call->path);
-    if (model != NULL) unit->source = unit_fill_params(unit, model);
+    if (model != NULL && check_skeletons(unit, model)) unit->source = unit_fill_params(unit, model);
     if (unit->source == NULL || !run_passes(unit)) return STATUS_invalid;
     return STATUS_ok;
 }
