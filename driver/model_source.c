@@ -3,10 +3,12 @@
 #include "driver/report.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool is_artefact(const char *path) {
@@ -49,8 +51,27 @@ static void *load(const char *path) {
     return library;
 }
 
+/* A file that was cut off loads, and ends the process when a page behind its end is touched. The
+ * section headers are the last that it has. */
+static bool is_cut_off(const char *path) {
+    Elf64_Ehdr head;
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return false;
+    bool elf = read(fd, &head, sizeof head) == sizeof head && fstat(fd, &info) == 0 &&
+               memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
+    close(fd);
+    if (!elf) return false;
+    uint64_t size = (uint64_t)info.st_size, headers = (uint64_t)head.e_shnum * head.e_shentsize;
+    return head.e_shoff > size || headers > size - head.e_shoff;
+}
+
 static Exit load_artefact(ModelSource *s, const char *path) {
     tcc_model_get_api_function *get;
+    if (is_cut_off(path)) {
+        report_error("could not load the model: %s ends too early", path);
+        return EXIT_wrong;
+    }
     s->library = load(path);
     if (!s->library) {
         const char *why = dlerror();

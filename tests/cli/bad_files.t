@@ -71,3 +71,14 @@ Places where nothing can be written:
   $ tcc double.g -o ''
   ! tcc: error: "" cannot be the name of a file [bad-path]
   [1]
+
+A model.so that was cut off, and a graph whose kernels are none of ours:
+
+  $ double >double.g; tcc double.g; head -c 5000 double.so >cut.so; tcc run cut.so -i x=ones
+  ! tcc: error: could not load the model: cut.so ends too early
+  [1]
+  $ tcc double.g --emit=ir -o double.tir; sed 's/skeleton="elementwise"/skeleton="elemental"/' double.tir >other.tir; tcc other.tir
+  ! other.tir:5:3: error: there is no skeleton "elemental" to build a kernel from [skeleton]
+  !     5 |   %1 = kernel %0 name="elementwise_mul_3" skeleton="elemental" strategy="" schedule="unroll=4,streaming=1,grain=4096" : ...
+  !       |   ^
+  [1]
