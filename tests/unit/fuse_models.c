@@ -40,8 +40,7 @@ static void check_graph(const Graph *graph, uint32_t kernels, FuseKernels how) {
     }
 }
 
-static bool open_file(DslRun *run, const char *path) {
-    Str text = dsl_read_file(path);
+static bool open_file(DslRun *run, const char *path, Str text) {
     if (!CHECK(text.data != NULL)) return false;
     DslOptions options = {.allow_missing = true};
     dsl_run(run, path, text, &options);
@@ -55,12 +54,14 @@ static bool open_file(DslRun *run, const char *path) {
 // Each model of the file is one kernel.
 static void check_single_kernels(const char *path) {
     DslRun run;
-    if (!open_file(&run, path)) return;
+    Str text = dsl_read_file(path);
+    if (!open_file(&run, path, text)) return;
     for (size_t i = 0; i < run.module->models.count; i++) {
         const Graph *graph = model_fill_params(run.module->models.data[i], run.arena);
         check_graph(graph, 1, test_long() ? FUSE_kernels_compiled : FUSE_kernels_interpreted);
     }
     dsl_run_free(&run);
+    free((void *)(uintptr_t)text.data);
 }
 
 static void test_rows(void) { check_single_kernels("tests/models/fusion/rows.g"); }
