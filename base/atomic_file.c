@@ -72,17 +72,7 @@ Status atomic_file_begin(AtomicFile *file, Arena *arena, Diags *diags, Loc loc, 
 }
 
 void atomic_file_write(AtomicFile *file, const void *bytes, size_t size) {
-    const unsigned char *at = bytes;
-    while (size && !file->error) {
-        ssize_t wrote = write(file->fd, at, size);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote < 0) {
-            file->error = errno;
-            return;
-        }
-        at += wrote;
-        size -= (size_t)wrote;
-    }
+    if (!file->error) file->error = file_write_all(file->fd, bytes, size);
 }
 
 /* The rename itself is on the disk only when the folder is; file systems that cannot sync a folder

@@ -33,6 +33,10 @@ Str file_beside(Arena *arena, Str base, Str path);
 /* Makes a folder and those above it that are not there. STATUS_environment with a diagnostic. */
 Status folder_make(Arena *arena, Diags *diags, Loc loc, Str path);
 
+/* Writes all of it; 0 or the errno. Raises no SIGPIPE and no SIGXFSZ, whatever the host does with
+ * them. */
+int file_write_all(int fd, const void *bytes, size_t size);
+
 /* A file being written: the bytes go to a temporary file in the same folder, which takes the name
  * only in atomic_file_commit, after all of it is on the disk. On any failure, guards raised in
  * between included, the temporary is removed and an older file of that name is as it was. An

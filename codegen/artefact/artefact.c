@@ -136,17 +136,7 @@ typedef struct Piecewise {
 
 static void put(void *user, const void *bytes, size_t size) {
     Piecewise *file = user;
-    const char *at = bytes;
-    while (size > 0 && file->error == 0) {
-        ssize_t done = write(file->fd, at, size);
-        if (done < 0 && errno == EINTR) continue;
-        if (done <= 0) {
-            file->error = done < 0 ? errno : EIO;
-            return;
-        }
-        at += done;
-        size -= (size_t)done;
-    }
+    if (file->error == 0) file->error = file_write_all(file->fd, bytes, size);
 }
 
 static const char *open_piece(Folder *folder, const char *name, Piecewise *out) {

@@ -1,4 +1,5 @@
 #include "codegen/artefact/link.h"
+#include "base/file.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,8 +27,7 @@ static const char *find_libc(void) {
 static bool write_text(const char *path, const char *text) {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return false;
-    size_t size = strlen(text);
-    bool done = write(fd, text, size) == (ssize_t)size;
+    bool done = file_write_all(fd, text, strlen(text)) == 0;
     return close(fd) == 0 && done;
 }
 

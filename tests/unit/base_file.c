@@ -3,8 +3,8 @@
 #include "tests/unit/test.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -147,7 +147,6 @@ static void test_a_disk_that_fills_up(void) {
     static char block[100000];
     AtomicFile file;
     int before = files_in_folder();
-    signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &old);
     small = old;
     small.rlim_cur = 150000;
@@ -160,6 +159,14 @@ static void test_a_disk_that_fills_up(void) {
     setrlimit(RLIMIT_FSIZE, &old);
     CHECK(str_equal(get_file("out"), STR("new text")));
     CHECK_INT(files_in_folder(), before);
+}
+
+static void test_a_reader_that_went_away(void) {
+    int ends[2];
+    CHECK_INT(pipe(ends), 0);
+    close(ends[0]);
+    CHECK_INT(file_write_all(ends[1], "text", 4), EPIPE);
+    close(ends[1]);
 }
 
 static void test_devices_are_written_directly(void) {
@@ -233,6 +240,7 @@ int main(void) {
     RUN(test_abandoned);
     RUN(test_a_raise_removes_the_temporary);
     RUN(test_a_disk_that_fills_up);
+    RUN(test_a_reader_that_went_away);
     RUN(test_devices_are_written_directly);
     RUN(test_links_stay_links);
     RUN(test_what_cannot_be_written);
