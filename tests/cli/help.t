@@ -28,6 +28,12 @@ Lists are tables with headings, the name first.
   native     CPU   the best level that this machine has
   field      values       skeletons                what it does
   unroll     0..16        elementwise row window   vectors in flight in the innermost loop; a quarter where it has polynomials
+  $ tcc --list-functions | grep -A1 '`topk\|`softmax'
+  * `topk(x, k, axis?, largest?)`, 2 results
+    the first k values and i64 indices in order
+  --
+  * `softmax(x, axis=-1)`
+    exp(x - max) / sum: a row of -inf gives NaN
   $ tcc --list-targets
   target     kind  what it is
   native     CPU   the best level that this machine has

@@ -150,6 +150,13 @@ class Outs(unittest.TestCase):
                 self.model(self.x, out=out)
 
 
+class Inputs(unittest.TestCase):
+    def test_names_that_are_ours(self):
+        model = tensorcc.compile("model f(out: f32[1], self: f32[1]) -> (keys) { keys = out - self }").open()
+        self.assertEqual(model([5], self=[3])["keys"].tolist(), [2])
+        self.assertEqual(model.session().run(named={"out": [5], "self": [3]})["keys"].tolist(), [2])
+
+
 class Dims(unittest.TestCase):
     def test_any_size(self):
         model = tensorcc.compile("dim N in 0..99\nmodel f(x: f32[N, 3]) -> (y, z) "

@@ -145,6 +145,11 @@ class Constants(unittest.TestCase):
             self.assertEqual(run((), lambda g: g.constant(array)).tobytes(), array.tobytes())
         self.assertTrue(np.isnan(run((), lambda g: g.constant(np.float32("nan")))))
 
+    def test_dtypes_of_numbers(self):
+        for value, name in ((1.5, "f32"), ([[1, 2.5]], "f32"), (3, "i64"), ([True], "bool"), (np.float64(1), "f64"),
+                            (np.arange(2, dtype="i2"), "i16")):
+            self.assertEqual(run((), lambda g: g.constant(value)).dtype, tensorcc.dtypes.of(name).numpy)
+
     def test_numbers(self):
         y = run((cases.X,), lambda g, x: x * float("inf"))
         self.assertEqual(y.tolist(), (cases.X * np.inf).tolist())

@@ -12,6 +12,7 @@ import numpy as np
 
 from .errors import InvalidError
 
+_ml_dtypes: Any
 try:
     import ml_dtypes as _ml_dtypes
 except ImportError:

@@ -140,7 +140,7 @@ class Session:
         self._owner = Owner("session", pointer, self._api.session_free, model._owner, *model._keeps)
         self._lock = Lock()
 
-    def __call__(self, *args: Any, out: Any = None, **inputs: Any) -> Outputs:
+    def __call__(self, /, *args: Any, out: Any = None, **inputs: Any) -> Outputs:
         """Runs the model on arrays by position or by name. `out` takes arrays that the outputs are
         written to: one, a sequence in order, or a mapping by name; None makes a new one."""
         return self.run(args, inputs, out)
@@ -214,7 +214,7 @@ class Model:
     def session(self) -> Session:
         return Session(self)
 
-    def __call__(self, *args: Any, out: Any = None, **inputs: Any) -> Outputs:
+    def __call__(self, /, *args: Any, out: Any = None, **inputs: Any) -> Outputs:
         """As a session's call."""
         self._owner.pointer  # says so when the model is closed
         try:

@@ -42,7 +42,7 @@ class CheckResult:
 
 def options() -> List[Option]:
     """All options that `compile` takes."""
-    rows = []
+    rows: List[Option] = []
     while True:
         row = library().tcc_option_at(len(rows))
         if not row:
@@ -192,7 +192,7 @@ class Unit:
                        c.byref(pointer))
             return Model(api.contents, pointer, self._handle)
 
-    def check(self, *args: Any, **inputs: Any) -> List[CheckResult]:
+    def check(self, /, *args: Any, **inputs: Any) -> List[CheckResult]:
         """Compares the compiled code with the reference evaluator on these inputs: kernel by kernel,
         then as a whole. MismatchError, with all results, when anything differs."""
         if self._model is None:

@@ -28,9 +28,12 @@ def write(path: str, weights: Mapping[str, Tuple[np.ndarray, DType]]) -> None:
 
 
 def typed(value: Any, dtype: Any = None) -> Tuple[np.ndarray, DType]:
-    """The array of a value and its element type: that of the array unless `dtype` says otherwise."""
+    """The array of a value and its element type: that of the array unless `dtype` says otherwise.
+    Python's own floats are f32, as in the language."""
     if dtype is None:
         array = np.asarray(value)
+        if array.dtype == np.float64 and not hasattr(value, "dtype"):
+            array = array.astype(np.float32)
         return array, dtypes.of(array.dtype)
     wanted = dtypes.of(dtype)
     array = np.asarray(value) if hasattr(value, "dtype") else np.asarray(value, wanted.numpy)
