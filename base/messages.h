@@ -227,6 +227,9 @@
                       "gives some"
 #define MSG_WEIGHT_TYPE "weight-type", "parameter '%.*s' is %s, but its weight is %s"
 #define MSG_NOTE_WEIGHT "weight", "tensor \"%.*s\" at byte %llu"
+#define MSG_NOTE_WEIGHT_CAST                                                                       \
+    "weight", "weights are never converted in silence: declare the parameter as %s and write "     \
+              "cast(…, %s) where it is used"
 
 /* the language: limits of what is evaluated at compile time */
 #define MSG_GRAPH_SIZE "graph-size", "the model has more than %d operations"

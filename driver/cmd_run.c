@@ -89,10 +89,15 @@ static int64_t find_output(const ModelSource *s, const char *name, size_t size) 
     return -1;
 }
 
+static bool is_npy(const char *path) {
+    size_t size = strlen(path);
+    return size > 4 && strcmp(path + size - 4, ".npy") == 0;
+}
+
 /* One -o: NAME=FILE. Without `outputs` it is only checked. */
 static Exit write_output(ModelSource *s, const char *value, const Arrays *outputs) {
     size_t size = strcspn(value, "=");
-    if (value[size] == '\0' || value[size + 1] == '\0') {
+    if (value[size] == '\0' || !is_npy(value + size + 1)) {
         report_error("-o of run takes NAME=FILE.npy, not '%s'", value);
         return EXIT_usage;
     }

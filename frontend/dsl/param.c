@@ -92,8 +92,8 @@ static void put_dims(Buf *buf, uint32_t rank, const int64_t *dims) {
     buf_char(buf, ']');
 }
 
-static bool weight_has_type(const Weight *weight, const Type *type) {
-    bool same = weight->dtype == type->dtype && weight->rank == type->rank;
+static bool weight_has_dims(const Weight *weight, const Type *type) {
+    bool same = weight->rank == type->rank;
     for (uint32_t i = 0; same && i < type->rank; i++) {
         same = dim_equals_int(type->dims[i], weight->dims[i]);
     }
@@ -102,7 +102,8 @@ static bool weight_has_type(const Weight *weight, const Type *type) {
 
 static const Blob *weight_value(Sema *s, Loc loc, Weight *weight, const Type *type) {
     weight->used = true;
-    if (!weight_has_type(weight, type)) {
+    bool same_dims = weight_has_dims(weight, type);
+    if (!same_dims || weight->dtype != type->dtype) {
         Buf have = {.arena = s->arena}, want = {.arena = s->arena};
         buf_print(&have, "%s", dtype_name(weight->dtype));
         put_dims(&have, weight->rank, weight->dims);
@@ -110,6 +111,9 @@ static const Blob *weight_value(Sema *s, Loc loc, Weight *weight, const Type *ty
         if (sema_error(s, loc, MSG_WEIGHT_TYPE, STR_ARG(weight->name), want.data, have.data)) {
             diag_note(s->diags, (Loc){weight->file, 0, 0, 1}, MSG_NOTE_WEIGHT,
                       STR_ARG(weight->name), (unsigned long long)weight->offset);
+            if (same_dims)
+                diag_note(s->diags, loc, MSG_NOTE_WEIGHT_CAST, dtype_name(weight->dtype),
+                          dtype_name(type->dtype));
         }
         return NULL;
     }

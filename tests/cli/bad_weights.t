@@ -40,6 +40,9 @@ Weights that are missing, cut off or of another shape: the tensor is named.
   !     4 |     param bias: f32[2]
   !       |           ^~~~
   ! dtype.safetensors: note: tensor "bias" at byte 168
+  ! dtype.g:4:11: note: weights are never converted in silence: declare the parameter as i32 and write cast(…, f32) where it is used
+  !     4 |     param bias: f32[2]
+  !       |           ^~~~
   [1]
   $ refused none.g
   ! none.g:1:9: error: could not read none.safetensors: No such file or directory [cannot-read]

@@ -172,6 +172,9 @@ What cannot be run: the reason, and status 1.
   $ tcc run double.so -i x=ones -o y
   ! tcc: error: -o of run takes NAME=FILE.npy, not 'y'
   [2]
+  $ tcc run double.so -i x=ones -o y=y.npz
+  ! tcc: error: -o of run takes NAME=FILE.npy, not 'y=y.npz'
+  [2]
   $ tcc run double.so -i x=ones -o q=q.npy
   ! tcc: error: the model has no output 'q'
   [1]
