@@ -20,6 +20,22 @@ dim N in 1..512
 model norm(x: f32[N, 96], w: f32[96, 64]) -> (y) { y = softmax(x @ w) }
 """
 PICK = "model pick(x: f32[4], i: i64[2]) -> (y) {\n    y = gather(x, i)\n}\n"
+CHOOSE = """tir 1
+graph @choose {
+  %0 = input index=0 name="p" : bool[]
+  %1 = input index=1 name="x" : f32[4]
+  %2 = cond %0, %1 : f32[4] {
+    %0 = input index=0 name="" : f32[4]
+    %1 = abs %0 : f32[4]
+    return %1
+  } {
+    %0 = input index=0 name="" : f32[4]
+    %1 = neg %0 : f32[4]
+    return %1
+  }
+  return y = %2
+}
+"""
 X = np.arange(4, dtype="f4")
 
 
@@ -41,6 +57,10 @@ class Compiling(Folder):
         graph = self.write("double.tir", tensorcc.compile(DOUBLE, O=0, passes="inline").text("ir"))
         for source in (DOUBLE, DOUBLE.encode(), path, str(path), graph, graph.read_text()):
             self.assertEqual(tensorcc.compile(source).open()(X).y.tolist(), [0, 2, 4, 6])
+
+    def test_regions(self):
+        model = tensorcc.compile(CHOOSE).open()
+        self.assertEqual((model(True, X).y.tolist(), model(False, X).y.tolist()), ([0, 1, 2, 3], [0, -1, -2, -3]))
 
     def test_path_of_a_text(self):
         with self.assertRaises(tensorcc.InvalidError) as caught:
