@@ -42,6 +42,8 @@ static const SourceFile *file_of(const Diags *diags, uint32_t file) {
     return file && file <= diags->files.count ? &diags->files.data[file - 1] : NULL;
 }
 
+uint32_t diags_file_count(const Diags *diags) { return (uint32_t)diags->files.count; }
+
 Str diags_file_path(const Diags *diags, uint32_t file) {
     const SourceFile *source = file_of(diags, file);
     return source ? source->path : STR("");

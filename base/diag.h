@@ -45,6 +45,8 @@ Diags *diags_new(Arena *arena, DiagSink *sink, void *user, uint32_t limit);
 
 /* Registers a source file; `text` (may be empty, for binary inputs) must outlive the Diags. */
 uint32_t diags_add_file(Diags *diags, Str path, Str text);
+/* How many files are registered; they are numbered from 1. */
+uint32_t diags_file_count(const Diags *diags);
 Str diags_file_path(const Diags *diags, uint32_t file);
 Str diags_file_text(const Diags *diags, uint32_t file);
 

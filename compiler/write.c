@@ -5,6 +5,7 @@
 #include "ir/text.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <zstd.h>
 
 enum { MAX_ARTEFACT_BYTES = 1 << 30, MAX_GRAPH_BYTES = 1 << 28 };
@@ -54,9 +55,27 @@ static Str graph_text(tcc_unit *unit) {
     return buf_str(&buf);
 }
 
+/* Whether the path names a file that the unit was made from: its model, or weights. */
+static bool is_source(tcc_unit *unit, Str path) {
+    struct stat output, source;
+    if (stat(str_terminated(unit->arena, path), &output) != 0 || !S_ISREG(output.st_mode))
+        return false;
+    for (uint32_t file = 1; file <= diags_file_count(unit->diags); file++) {
+        const char *name = str_terminated(unit->arena, diags_file_path(unit->diags, file));
+        if (stat(name, &source) == 0 && source.st_dev == output.st_dev &&
+            source.st_ino == output.st_ino)
+            return true;
+    }
+    return false;
+}
+
 static tcc_status write_body(void *data) {
     WriteCall *call = data;
     tcc_unit *unit = call->unit;
+    if (is_source(unit, call->path))
+        return compiler_fail(unit->compiler, TCC_INVALID,
+                             "%.*s would be replaced, and the model was made from it",
+                             STR_ARG(call->path));
     if (unit->gpu != NULL)
         return compiler_fail(unit->compiler, TCC_INVALID,
                              "a model.so holds code for CPUs; --emit=ptx writes that for %s",

@@ -87,7 +87,11 @@ static void fold_updates(Eval *ev, const Slices *slices, Scatter *s) {
     s->fold =
         (Fold){ev->options, ev->info->scalar, dtype, dtype, dtype_is_float(dtype), SUM_in_order};
     s->states = NEW_ARRAY(ev->scratch, FoldState, (size_t)count);
-    for (int64_t i = 0; i < count; i++) fold_start(&s->fold, &s->states[i]);
+    for (int64_t i = 0; i < count; i++) {
+        fold_start(&s->fold, &s->states[i]);
+        /* A sum starts from x itself, -0 as well. */
+        if (s->fold.scalar == OP_add) s->states[i].value = -0.0L;
+    }
     fold_add_run(&s->fold, x, 0, count, s->states, 1);
     for_updates(ev, slices, fold_slice, s);
     for (int64_t i = 0; i < count; i++) {

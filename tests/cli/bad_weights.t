@@ -82,6 +82,13 @@ What is not used is one warning:
   !     1 | weights "unused.safetensors"
   !       |         ^~~~~~~~~~~~~~~~~~~~
 
+A file that the model is made from is not replaced:
+
+  $ cp good.safetensors before; tcc good.g -o good.safetensors; echo "[$?]"; tcc good.g -o ./good.safetensors; cmp before good.safetensors
+  [2]
+  ! tcc: error: good.safetensors would be replaced, and the model was made from it
+  ! tcc: error: ./good.safetensors would be replaced, and the model was made from it
+
 Values from the command line:
 
   $ tcc bare.g --params=good.safetensors -o bare.so && tcc run bare.so -i x=ones
