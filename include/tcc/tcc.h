@@ -113,8 +113,8 @@ TCC_API tcc_status tcc_unit_explain(tcc_unit *unit, const char *show, const char
                                     size_t *out_size);
 
 /* Writes the object file of the kernels, or the whole self-contained model.so: to a temporary file
- * first, renamed when complete, so that an older file is whole until the new one is. A file that the
- * unit was made from, model or weights, is not replaced: TCC_INVALID. */
+ * first, renamed when complete, so that an older file is whole until the new one is. A file that
+ * the unit was made from, its model or weights, is not replaced: TCC_INVALID. */
 TCC_API tcc_status tcc_unit_write_object(tcc_unit *unit, const char *path);
 TCC_API tcc_status tcc_unit_write(tcc_unit *unit, const char *path);
 
