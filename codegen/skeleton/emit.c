@@ -154,12 +154,22 @@ static TileId emit_constant(ValueEmitter *e, const Node *node) {
     return tile_const_int(&e->b, emit_type(e, compute), tensor_get_int(&tensor, 0));
 }
 
+/* A smaller value along the axes that it lacks: the last ones, or the first. */
+static TileId emit_broadcast(ValueEmitter *e, TileId value, bool leading) {
+    const TileType *type = tile_value_type(e->program, value);
+    if (type->rank == e->shape.rank) return value;
+    uint32_t axes[TILE_MAX_RANK];
+    uint32_t first = leading ? 0 : e->shape.rank - type->rank;
+    for (uint32_t i = 0; i < type->rank; i++) axes[i] = first + i;
+    return tile_move(&e->b, emit_type(e, type->dtype), value, axes);
+}
+
 /* A Dim over index variables as an i64 tile. */
 static TileId emit_index(ValueEmitter *e, const Dim *value) {
     for (size_t d = 0; d < e->dynamics.count; d++) {
         if (!dim_mentions(value, e->dynamics.data[d].symbol)) continue;
         if (value == dim_of_symbol(e->ctx, e->dynamics.data[d].symbol))
-            return e->dynamics.data[d].value;
+            return emit_broadcast(e, e->dynamics.data[d].value, false);
         return emit_fail(e, "a gathered index is computed with");
     }
     return tile_index(&e->b, emit_type(e, DT_i64), value);
@@ -207,16 +217,6 @@ static TileId emit_random(ValueEmitter *e, const Node *node, const Dim *const *i
     emit_set_shape(e, shape);
     if (key == TILE_none || count == TILE_none) return TILE_none;
     return tile_random(&e->b, key, count, node_attr(node, "stream").i);
-}
-
-/* A smaller value along the axes that it lacks: the last ones, or the first. */
-static TileId emit_broadcast(ValueEmitter *e, TileId value, bool leading) {
-    const TileType *type = tile_value_type(e->program, value);
-    if (type->rank == e->shape.rank) return value;
-    uint32_t axes[TILE_MAX_RANK];
-    uint32_t first = leading ? 0 : e->shape.rank - type->rank;
-    for (uint32_t i = 0; i < type->rank; i++) axes[i] = first + i;
-    return tile_move(&e->b, emit_type(e, type->dtype), value, axes);
 }
 
 static TileId emit_provided(ValueEmitter *e, const Provision *p, const Dim *const *index) {
