@@ -7,6 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The cases of all commands, and that of compiling, which has no name, for what is left. */
+static void each_case(void (*print)(CommandId command, const char *pattern)) {
+    for (int i = COMMAND_compile + 1; i < COMMAND_count; i++)
+        print((CommandId)i, command_info((CommandId)i)->name);
+    print(COMMAND_compile, "*");
+}
+
 /* ---- bash ------------------------------------------------------------------------------------ */
 
 static void bash_word(void *user, const OptionText *option) {
@@ -58,9 +65,7 @@ static void print_bash(void) {
            "        return\n"
            "    fi\n"
            "    case ${COMP_WORDS[1]} in\n");
-    for (int i = COMMAND_compile + 1; i < COMMAND_count; i++)
-        bash_case((CommandId)i, command_info((CommandId)i)->name);
-    bash_case(COMMAND_compile, "*");
+    each_case(bash_case);
     printf("    esac\n"
            "    if ((COMP_CWORD == 1)) && [[ $cur != -* ]]; then\n"
            "        COMPREPLY=($(compgen -W \"$commands\" -- \"$cur\"))\n"
@@ -133,9 +138,7 @@ static void print_zsh(void) {
            "        return\n"
            "    fi\n"
            "    case $words[2] in\n");
-    for (int i = COMMAND_compile + 1; i < COMMAND_count; i++)
-        zsh_case((CommandId)i, command_info((CommandId)i)->name);
-    zsh_case(COMMAND_compile, "*");
+    each_case(zsh_case);
     printf("    esac\n"
            "}\n"
            "_tcc \"$@\"\n");

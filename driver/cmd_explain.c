@@ -57,14 +57,7 @@ static Exit explain_artefact(const Options *options) {
     Compilation c;
     const char *text;
     size_t size;
-    Exit result = refuse_compiling(options);
-    if (result != EXIT_fine) return result;
-    result = compilation_open(&c, options);
-    if (result == EXIT_fine) {
-        tcc_status status =
-            tcc_artefact_read(c.compiler, options->operand, "explain", &text, &size);
-        result = compilation_result(&c, status);
-    }
+    Exit result = artefact_text(&c, options, "explain", &text, &size);
     if (result == EXIT_fine) print_parts(options_last(options, OPTION_show), text, size);
     compilation_close(&c);
     return result;

@@ -27,14 +27,7 @@ static Exit info_of_artefact(const Options *options) {
     Compilation c;
     const char *text;
     size_t size;
-    Exit result = refuse_compiling(options);
-    if (result != EXIT_fine) return result;
-    result = compilation_open(&c, options);
-    if (result == EXIT_fine) {
-        tcc_status status =
-            tcc_artefact_read(c.compiler, options->operand, "metadata", &text, &size);
-        result = compilation_result(&c, status);
-    }
+    Exit result = artefact_text(&c, options, "metadata", &text, &size);
     if (result == EXIT_fine) result = print_metadata(options, text, size);
     compilation_close(&c);
     return result;

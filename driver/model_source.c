@@ -37,6 +37,17 @@ Exit refuse_compiling(const Options *options) {
     return EXIT_usage;
 }
 
+Exit artefact_text(Compilation *out_compilation, const Options *options, const char *kind,
+                   const char **out_text, size_t *out_size) {
+    *out_compilation = (Compilation){0};
+    Exit result = refuse_compiling(options);
+    if (result == EXIT_fine) result = compilation_open(out_compilation, options);
+    if (result != EXIT_fine) return result;
+    return compilation_result(
+        out_compilation,
+        tcc_artefact_read(out_compilation->compiler, options->operand, kind, out_text, out_size));
+}
+
 /* ---- model.so -------------------------------------------------------------------------------- */
 
 /* A name without a slash would be looked for in the system's folders. The path in full, which the

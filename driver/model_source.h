@@ -20,6 +20,11 @@ bool is_artefact_given(const Options *options);
 /* EXIT_usage after a message when an option was given that a compiled model is too late for. */
 Exit refuse_compiling(const Options *options);
 
+/* Reads what `kind` names of the artefact of the command line (tcc_artefact_read). The caller
+ * closes the compilation in any case; the text lives as long. */
+Exit artefact_text(Compilation *out_compilation, const Options *options, const char *kind,
+                   const char **out_text, size_t *out_size);
+
 /* Compiles or loads the model of the command line, to run on `threads` threads, and opens a
  * session. Closed in any case. */
 Exit model_source_open(ModelSource *out_source, const Options *options, int32_t threads);

@@ -17,14 +17,17 @@ typedef struct Steps {
     uint32_t unroll;
 } Steps;
 
+static void set_values(Accumulators *acc, TileId first) {
+    for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = first + i;
+}
+
 static void loop_steps(Row *s, const Steps *steps, const Dim *from, const Dim *to,
                        Accumulators *acc) {
     EmitLoop loop = emit_begin_for(&s->e, "k", from, to, acc->values, acc->count);
-    for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = loop.loop->carried + i;
+    set_values(acc, loop.loop->carried);
     steps->body(s, steps, loop.variable, acc);
     if (steps->unroll > 0) loop.loop->unroll = emit_unroll(&loop, steps->unroll);
-    TileId first = emit_end_for(&s->e, loop, acc->values);
-    for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = first + i;
+    set_values(acc, emit_end_for(&s->e, loop, acc->values));
 }
 
 /* The steps from..to in blocks of `level` - 1 and below. */
@@ -38,14 +41,13 @@ static void loop_level(Row *s, const Steps *steps, const SumCut *cut, uint32_t l
     const Dim *size = dim_const(ctx, cut->sizes[level - 1]);
     const Dim *count = dim_ceildiv(ctx, dim_sub(ctx, to, from), size);
     EmitLoop loop = emit_begin_for(&s->e, "b", dim_const(ctx, 0), count, acc->values, acc->count);
-    for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = loop.loop->carried + i;
+    set_values(acc, loop.loop->carried);
     Accumulators block = row_begin_block(s, acc);
     const Dim *begin = dim_add(ctx, from, dim_mul(ctx, loop.variable, size));
     loop_level(s, steps, cut, level - 1, begin, sum_block_end(ctx, cut, level - 1, begin, to),
                &block);
     row_end_block(s, &block, acc);
-    TileId first = emit_end_for(&s->e, loop, acc->values);
-    for (uint32_t i = 0; i < acc->count; i++) acc->values[i] = first + i;
+    set_values(acc, emit_end_for(&s->e, loop, acc->values));
 }
 
 /* A loop over 0..extent, in blocks where sums would be long. */

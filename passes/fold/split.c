@@ -36,8 +36,7 @@ static Reduction read_reduction(const Fold *f, NodeId id) {
     return r;
 }
 
-/* The elements that are reduced together, `inner` leaves the outermost axis out, and the points of
- * a kernel that does it: of results that lie side by side it makes a vector at a time. */
+/* The elements that are reduced together; `inner` leaves the outermost axis out. */
 static double length_of(const Reduction *r, bool inner) {
     double length = 1;
     for (uint32_t i = r->first + inner; i < r->type->rank; i++)
@@ -45,6 +44,7 @@ static double length_of(const Reduction *r, bool inner) {
     return length;
 }
 
+/* The points of a kernel's grid: of results that lie side by side it makes a vector at a time. */
 static double points_of(const Reduction *r) {
     double points = 1;
     for (uint32_t i = 0; i < r->type->rank; i++) {
