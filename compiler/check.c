@@ -1,21 +1,13 @@
 /* Compiled code against the evaluator: each kernel on the inputs that the compiled model gave it,
  * then the whole model. */
+#include "compiler/compare.h"
 #include "compiler/session.h"
-#include "ir/eval.h"
 #include "runtime/copy.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { ALIGNMENT = 64 };
-
-/* More elements than this that cannot be compared make the comparison worthless. */
-static const double MAX_LEFT_OUT = 0.01;
-
-/* Derived bounds are worst cases, and through many layers they grow until they say nothing. A whole
- * model is then compared by its root mean square error, relative to the values'. */
-static const double MAX_RMS_ERROR = 1e-3, MAX_RMS_ERROR_16_BIT = 5e-2;
 
 typedef struct Checker {
     tcc_unit *unit;
@@ -33,75 +25,10 @@ typedef struct Checker {
 
 static const Program *program_of(const Checker *c) { return c->unit->result.program; }
 
-/* ---- comparing ------------------------------------------------------------------------------- */
-
-/* One element of two tensors of a dtype. */
-typedef struct Pair {
-    bool same;
-    double got, want, bound;
-} Pair;
-
-/* Equal numbers, or two NaNs. Where nothing was rounded, zeros have the sign of the contract. */
-static bool is_same(double a, double b, double bound) {
-    if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
-    return a == b && (a != 0 || bound > 0 || signbit(a) == signbit(b));
-}
-
-static Pair pair_at(const Tensor *got, const EvalValue *want, int64_t i) {
-    Pair p = {.got = tensor_get(got, i),
-              .want = tensor_get(&want->tensor, i),
-              .bound = want->bound == NULL ? 0 : want->bound[i]};
-    p.same = dtype_is_float(got->dtype)
-                 ? is_same(p.got, p.want, p.bound)
-                 : tensor_get_int(got, i) == tensor_get_int(&want->tensor, i);
-    return p;
-}
-
-/* The error as a share of the tolerance: 0 for the very value, and +inf where none is allowed. */
-static double error_ratio(const Pair *p) {
-    if (p->same) return 0;
-    if (!isfinite(p->got) || !isfinite(p->want) || p->bound <= 0) return (double)INFINITY;
-    return fabs(p->got - p->want) / p->bound;
-}
-
-static double relative_rms(const Tensor *got, const EvalValue *want) {
-    double error = 0, size = 0;
-    for (int64_t i = 0; i < tensor_elements(got); i++) {
-        double a = tensor_get(got, i), b = tensor_get(&want->tensor, i);
-        if (isfinite(b)) size += b * b;
-        if (a != b && !(isnan(a) && isnan(b))) error += (a - b) * (a - b);
-    }
-    return error == 0 ? 0 : size == 0 ? (double)INFINITY : sqrt(error / size);
-}
-
-static bool agrees_by_rms(DType dtype, double rms) {
-    if (!dtype_is_float(dtype)) return false;
-    return rms <= (dtype_compute(dtype) != dtype ? MAX_RMS_ERROR_16_BIT : MAX_RMS_ERROR);
-}
-
-static void compare(Checker *c, bool whole_model, Str kernel, const char *output, const Tensor *got,
-                    const EvalValue *want) {
-    tcc_check_result r = {.size = sizeof r,
-                          .kernel = str_terminated(c->arena, kernel),
-                          .output = output,
-                          .elements = (uint64_t)tensor_elements(got)};
-    for (uint64_t i = 0; i < r.elements; i++) {
-        Pair p = pair_at(got, want, (int64_t)i);
-        if (isinf(p.bound) && !p.same) continue;
-        double ratio = error_ratio(&p);
-        r.compared++;
-        if (ratio > r.worst) r.worst = ratio;
-        if (ratio <= 1 || r.mismatches++ > 0) continue;
-        r.first_index = i;
-        r.got = p.got;
-        r.expected = p.want;
-        r.tolerance = p.bound;
-    }
-    uint64_t left_out = r.elements - r.compared;
-    bool worthless = (double)left_out > MAX_LEFT_OUT * (double)r.elements + 1;
-    r.rms = relative_rms(got, want);
-    if (worthless && whole_model) worthless = !agrees_by_rms(got->dtype, r.rms);
-    r.agrees = r.mismatches == 0 && !worthless;
+static void compare(Checker *c, CompareScope scope, Str kernel, const char *output,
+                    const Tensor *got, const EvalValue *want) {
+    tcc_check_result r = {.kernel = str_terminated(c->arena, kernel), .output = output};
+    compare_tensors(got, want, scope, &r);
     if (!r.agrees) c->mismatch = true;
     if (c->callback != NULL) c->callback(c->user, &r);
 }
@@ -248,7 +175,8 @@ static tcc_status check_launch(Checker *c, const Launch *launch) {
     if (status != TCC_OK) return status;
     for (uint32_t o = 0; o < region->outputs.count; o++) {
         const char *name = str_format(c->arena, "%u", o).data;
-        compare(c, false, *kernel->name, name, &c->buffers[launch->buffers[inputs + o]], &want[o]);
+        compare(c, COMPARE_kernel, *kernel->name, name, &c->buffers[launch->buffers[inputs + o]],
+                &want[o]);
     }
     return TCC_OK;
 }
@@ -265,7 +193,7 @@ static tcc_status check_model(Checker *c) {
     if (!eval_graph(g, args, &options, c->arena, want, &error, &message))
         return compiler_fail(c->unit->compiler, TCC_INVALID, "the evaluator: %s", message);
     for (size_t o = 0; o < g->outputs.count; o++)
-        compare(c, true, *g->name, str_terminated(c->arena, *g->outputs.data[o].name),
+        compare(c, COMPARE_model, *g->name, str_terminated(c->arena, *g->outputs.data[o].name),
                 &c->buffers[p->output_buffers[o]], &want[o]);
     return TCC_OK;
 }
