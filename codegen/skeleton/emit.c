@@ -191,13 +191,26 @@ static TileId emit_leaf(ValueEmitter *e, const Node *node, const Dim *const *ind
     }
 }
 
+/* Whether a number of dtype `from` goes to `to` in one rounding by way of what `to` is computed in.
+ */
+static bool converts_by_compute(DType from, DType to) {
+    bool wide = dtype_is_float(from) ? from == DT_f64 : dtype_info(from)->bits >= 32;
+    return !wide || !is_narrow(to);
+}
+
+static TileId emit_conversion(ValueEmitter *e, TileId value, DType to) {
+    if (!converts_by_compute(tile_value_type(e->program, value)->dtype, to))
+        value = tile_cast(&e->b, value, to);
+    return emit_cast(&e->b, value, dtype_compute(to));
+}
+
 static TileId emit_elementwise(ValueEmitter *e, const Node *node, const Dim *const *index) {
     TileId args[3];
     for (uint32_t i = 0; i < node->arg_count; i++) {
         args[i] = emit_value(e, node->args[i], index);
         if (args[i] == TILE_none) return TILE_none;
     }
-    if (node->op == OP_cast) return emit_cast(&e->b, args[0], dtype_compute(node->type->dtype));
+    if (node->op == OP_cast) return emit_conversion(e, args[0], node->type->dtype);
     TileId value = tile_map(&e->b, node->op, args, node->arg_count);
     emit_last(e)->nonpositive = node->op == OP_exp && facts_nonpositive(e->region, node->args[0]);
     return value;
