@@ -148,7 +148,7 @@ static void pass_on_dump(void *user, Str pass, Str text) {
     compiler->on_dump(compiler->dump_user, text.data, text.size);
 }
 
-static PassOptions pass_options(const Options *o) {
+PassOptions pass_options(const Options *o) {
     return (PassOptions){.level = o->level,
                          .strict_sums = o->strict_sums,
                          .excess =
@@ -172,7 +172,7 @@ static bool run_passes(tcc_unit *unit) {
                                .target = last,
                                .cost = cost,
                                .options = pass_options(&unit->options),
-                               .hooks = {pass_on_dump, unit->compiler},
+                               .hooks = {.dump = pass_on_dump, .user = unit->compiler},
                                .arena = unit->arena,
                                .scratch = arena_new(NULL)};
     return passes_run(&unit->pass, unit->arena, unit->source, &unit->result);

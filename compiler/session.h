@@ -88,6 +88,9 @@ Str options_text(const Options *options, Arena *arena);
 /* target.c: `unit->targets` and `unit->gpu` from the option. */
 tcc_status unit_choose_targets(tcc_unit *unit);
 
+/* compile.c: what the passes are told. */
+PassOptions pass_options(const Options *options);
+
 /* params.c: the graph with values for its parameters that have none, as --params says. NULL after
  * diagnostics. */
 Graph *unit_fill_params(tcc_unit *unit, const Graph *graph);

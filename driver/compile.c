@@ -109,15 +109,18 @@ static char *read_stdin(size_t *out_size) {
     return NULL;
 }
 
+Exit compilation_read_stdin(Compilation *c) {
+    c->text = read_stdin(&c->text_size);
+    if (c->text) return EXIT_fine;
+    report_error("could not read stdin: %s", strerror(errno));
+    return errno == ENOMEM ? EXIT_environment : EXIT_wrong;
+}
+
 static Exit compile_stdin(Compilation *c) {
-    size_t size;
-    c->text = read_stdin(&size);
-    if (!c->text) {
-        report_error("could not read stdin: %s", strerror(errno));
-        return errno == ENOMEM ? EXIT_environment : EXIT_wrong;
-    }
-    return compilation_result(c,
-                              tcc_compile_memory(c->compiler, "stdin.g", c->text, size, &c->unit));
+    Exit result = compilation_read_stdin(c);
+    if (result != EXIT_fine) return result;
+    return compilation_result(
+        c, tcc_compile_memory(c->compiler, "stdin.g", c->text, c->text_size, &c->unit));
 }
 
 const char *compilation_model(const Options *options) {

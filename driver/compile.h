@@ -9,6 +9,7 @@ typedef struct Compilation {
     tcc_compiler *compiler;
     tcc_unit *unit; /* NULL until compiled */
     char *text;     /* of stdin; NULL otherwise */
+    size_t text_size;
     char
         last_error[64]; /* the id of the last error told; empty when none was since the last call */
 } Compilation;
@@ -20,6 +21,9 @@ void compilation_close(Compilation *compilation);
 
 /* Compiles the model of the command line. EXIT_usage when none was given. */
 Exit compilation_run(Compilation *compilation, const Options *options);
+
+/* Reads all of stdin into `text`. */
+Exit compilation_read_stdin(Compilation *compilation);
 
 /* What a call on the compiler came to: says the message of a failure that no diagnostic told. */
 Exit compilation_result(Compilation *compilation, tcc_status status);

@@ -195,7 +195,7 @@ static NodeId pack_contract(Rewrite *r, NodeId id) {
     const Node *node = graph_node(r->from, id);
     int64_t perm[TYPE_MAX_RANK];
     int k = contract_columns(node, r->from, perm);
-    if (k < 0 || !pass_allows(r->ctx)) return NODE_none;
+    if (k < 0 || !pass_allows(r->ctx, "pack", r->from, id)) return NODE_none;
     NodeId args[] = {rewrite_arg(r, id, 0), rewrite_arg(r, id, 1)};
     Packing p = {.g = r->to, .ctx = r->ctx, .w = args[k], .columns = columns_for(r->ctx, node)};
     args[k] = packed_view(&p, perm);
@@ -206,7 +206,7 @@ static NodeId pack_contract(Rewrite *r, NodeId id) {
 static NodeId pack_conv(Rewrite *r, NodeId id) {
     const Node *node = graph_node(r->from, id);
     NodeId args[] = {rewrite_arg(r, id, 0), rewrite_arg(r, id, 1)};
-    if (!is_packable(r->to, args[1]) || !pass_allows(r->ctx)) return NODE_none;
+    if (!is_packable(r->to, args[1]) || !pass_allows(r->ctx, "pack", r->from, id)) return NODE_none;
     Packing p = {.g = r->to, .ctx = r->ctx, .w = args[1], .columns = columns_for(r->ctx, node)};
     uint32_t rank = graph_type(r->to, p.w)->rank;
     int64_t perm[TYPE_MAX_RANK], groups = node_attr(node, "groups").i;

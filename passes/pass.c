@@ -1,6 +1,8 @@
 /* The table of passes, and what a pass asks of its context. */
 #include "passes/pass.h"
 
+#include "ir/text.h"
+
 static const PassInfo passes[PASS_count] = {
 #define PASS(name, letter, from, to, needs, gives, breaks, meaning)                                \
     {#name, letter, from, to, needs, gives, breaks, meaning, pass_##name},
@@ -20,12 +22,50 @@ bool pass_find(Str name, PassId *out_id) {
     return false;
 }
 
-bool pass_allows(PassContext *ctx) {
-    if (ctx->options.rewrite_limit >= 0 && ctx->rewrites >= ctx->options.rewrite_limit) {
-        return false;
+/* ---- rewrites -------------------------------------------------------------------------------- */
+
+enum { SHOWN_DEPTH = 3, SHOWN_NODES = 12 };
+
+/* The node behind those that it is made from, each once. */
+static void list_nodes(const Graph *graph, NodeId id, int depth, NodeId *list, uint32_t *count) {
+    const Node *node = graph_node(graph, id);
+    for (uint32_t i = 0; i < *count; i++)
+        if (list[i] == id) return;
+    for (uint32_t i = 0; depth > 1 && i < node->arg_count; i++)
+        list_nodes(graph, node->args[i], depth - 1, list, count);
+    if (*count < SHOWN_NODES) list[(*count)++] = id;
+}
+
+static Str show_node(const PassContext *ctx, const Graph *graph, NodeId id) {
+    NodeId list[SHOWN_NODES];
+    uint32_t count = 0;
+    Buf buf = {.arena = ctx->arena};
+    list_nodes(graph, id, SHOWN_DEPTH, list, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        print_node(&buf, graph, list[i]);
+        buf_char(&buf, '\n');
     }
+    return buf_str(&buf);
+}
+
+bool pass_allows(PassContext *ctx, const char *rule, const Graph *graph, NodeId id) {
+    int64_t limit = ctx->options.rewrite_limit;
+    if (limit >= 0 && ctx->rewrites >= limit) return false;
     ctx->rewrites++;
+    if (ctx->rewrites == limit) {
+        ctx->last = (PassRewrite){.pass = ctx->pass,
+                                  .rule = rule,
+                                  .before = show_node(ctx, graph, id),
+                                  .origin = graph_node(graph, id)->origin};
+        if (ctx->hooks.rewrite) ctx->hooks.rewrite(ctx->hooks.user, &ctx->last);
+    }
     return true;
+}
+
+void pass_became(PassContext *ctx, const Graph *graph, NodeId id) {
+    if (ctx->rewrites != ctx->options.rewrite_limit) return;
+    ctx->last.after = show_node(ctx, graph, id);
+    if (ctx->hooks.rewrite) ctx->hooks.rewrite(ctx->hooks.user, &ctx->last);
 }
 
 void pass_remark(PassContext *ctx, const Remark *remark) {

@@ -68,9 +68,19 @@ typedef struct PassOptions {
     uint32_t schedule_count;
 } PassOptions;
 
+/* A rewrite, for who looks for a wrong one: texts in the context's arena, a node a line. */
+typedef struct PassRewrite {
+    const char *pass, *rule;
+    Str before, after; /* the node with what it is made from; after: empty where nobody says */
+    const Origin *origin;
+} PassRewrite;
+
 typedef struct PassHooks {
     /* The text of the graph after a pass, or one line "(unchanged)". */
     void (*dump)(void *user, Str pass, Str text);
+    /* The last rewrite that the limit allows, when it is about to be made, and again when it is
+     * known what became of it. May be NULL, as the other. */
+    void (*rewrite)(void *user, const PassRewrite *rewrite);
     void *user;
 } PassHooks;
 
@@ -104,14 +114,17 @@ typedef struct PassContext {
     const char *pass; /* the one that is running */
     int64_t rewrites; /* made so far, by all passes */
     PassWork work;
+    PassRewrite last; /* that the limit allowed; zeros without a limit */
     VEC(Remark) remarks;
     VEC(PassStat) stats;
 } PassContext;
 
-/* Whether one more rewrite may be made; counts it. Asked directly before each rewrite that could be
- * left out (not by inline, fuse and the like, without which there is no program), so that bisection
- * finds the one that is wrong. */
-bool pass_allows(PassContext *ctx);
+/* Whether one more rewrite, of node `id` by `rule` (a literal), may be made; counts it. Asked
+ * directly before each rewrite that could be left out (not by inline, fuse and the like, without
+ * which there is no program), so that bisection finds the one that is wrong. */
+bool pass_allows(PassContext *ctx, const char *rule, const Graph *graph, NodeId id);
+/* What became of the node that was allowed last. */
+void pass_became(PassContext *ctx, const Graph *graph, NodeId id);
 
 /* Keeps a remark; texts and numbers are copied, `pass` is filled in. */
 void pass_remark(PassContext *ctx, const Remark *remark);

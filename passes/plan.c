@@ -187,7 +187,7 @@ static void choose(Plan *p) {
     for (NodeId id = 0; id < p->graph->nodes.count; id++) {
         if (!p->member[id] || find(p, id) != id) continue;
         const Traffic *t = &traffic[id];
-        p->chosen[id] = t->last < t->given && pass_allows(p->ctx);
+        p->chosen[id] = t->last < t->given && pass_allows(p->ctx, "layout", p->graph, id);
         Remark remark = {.rule = "layout", .kind = REMARK_choice, .number_count = 3};
         remark.origin = graph_node(p->graph, id)->origin;
         remark.numbers[0] = (RemarkNumber){"convolutions", t->convs};

@@ -152,7 +152,9 @@ NodeId decompose_contract(Rewrite *r, NodeId id) {
     e.labels[0] = node_attr(node, "a").ints;
     e.labels[1] = node_attr(node, "b").ints;
     for (uint32_t k = 0; k < 2; k++) e.args[k] = rewrite_arg(r, id, k);
-    if (sums_nothing(&e) && pass_allows(r->ctx)) return decompose_zeros(r->to, node->type);
+    if (sums_nothing(&e) && pass_allows(r->ctx, "sum-of-nothing", r->from, id))
+        return decompose_zeros(r->to, node->type);
     bool wanted = r->ctx->options.level > 0 && suits_rows(&e) && widens(&e) && find_axes(&e);
-    return wanted && pass_allows(r->ctx) ? multiply_and_sum(&e) : NODE_none;
+    return wanted && pass_allows(r->ctx, "multiply-and-sum", r->from, id) ? multiply_and_sum(&e)
+                                                                          : NODE_none;
 }

@@ -86,11 +86,13 @@ static NodeId decompose_reduce(Rewrite *r, NodeId id) {
     NodeId x = operand(r, id);
     switch (reduced_extent(graph_type(r->to, x), node_attr(node, "axes").ints)) {
     case EXTENT_zero:
-        return pass_allows(r->ctx) ? neutral_fill(r->to, scalar, node->type) : NODE_none;
+        return pass_allows(r->ctx, "reduce-nothing", r->from, id)
+                   ? neutral_fill(r->to, scalar, node->type)
+                   : NODE_none;
     case EXTENT_more: return NODE_none;
     case EXTENT_one: break;
     }
-    if (!pass_allows(r->ctx)) return NODE_none;
+    if (!pass_allows(r->ctx, "reduce-one", r->from, id)) return NODE_none;
     if (scalar == OP_add) x = sum_of_one(r->to, x);
     return cast_to(r->to, reshape_to(r->to, x, node->type), node->type->dtype);
 }
@@ -100,7 +102,9 @@ static NodeId decompose_argreduce(Rewrite *r, NodeId id) {
     const Type *type = graph_type(r->to, operand(r, id));
     const Dim *dim = type->dims[node_attr(node, "axis").i];
     bool trivial = dim_equals_int(dim, 0) || dim_equals_int(dim, 1);
-    return trivial && pass_allows(r->ctx) ? decompose_zeros(r->to, node->type) : NODE_none;
+    return trivial && pass_allows(r->ctx, "argreduce-one", r->from, id)
+               ? decompose_zeros(r->to, node->type)
+               : NODE_none;
 }
 
 /* ---- contractions and convolutions ----------------------------------------------------------- */
@@ -138,7 +142,8 @@ static bool is_pointwise_conv(const Rewrite *r, const Node *node) {
 /* x[n, c, p…] · w[o, c] -> [n, o, p…] */
 static NodeId decompose_conv(Rewrite *r, NodeId id) {
     const Node *node = graph_node(r->from, id);
-    if (!is_pointwise_conv(r, node) || !pass_allows(r->ctx)) return NODE_none;
+    if (!is_pointwise_conv(r, node) || !pass_allows(r->ctx, "pointwise-conv", r->from, id))
+        return NODE_none;
     Graph *g = r->to;
     NodeId x = strided(g, operand(r, id), node_attr(node, "strides").ints);
     NodeId w = rewrite_arg(r, id, 1);
@@ -161,7 +166,7 @@ static NodeId decompose_window(Rewrite *r, NodeId id) {
     bool trivial = all_equal(node_attr(node, "window").ints, 1) &&
                    all_equal(node_attr(node, "lo").ints, 0) &&
                    all_equal(node_attr(node, "hi").ints, 0);
-    if (!trivial || !pass_allows(r->ctx)) return NODE_none;
+    if (!trivial || !pass_allows(r->ctx, "window-of-one", r->from, id)) return NODE_none;
     NodeId x = strided(r->to, operand(r, id), node_attr(node, "strides").ints);
     return node->op == OP_window_sum ? sum_of_one(r->to, x) : x;
 }
@@ -181,7 +186,7 @@ static NodeId decompose_node(Rewrite *r, NodeId id) {
     bool indexed = class == CLASS_GATHER || class == CLASS_SCATTER;
     if (indexed && r->from == r->user) decompose_check_indices(r->ctx, r->from, id);
     bool empty = !node->type->is_tuple && has_zero_dim(node->type);
-    if (empty && class != CLASS_BROADCAST && pass_allows(r->ctx)) {
+    if (empty && class != CLASS_BROADCAST && pass_allows(r->ctx, "empty", r->from, id)) {
         return decompose_zeros(r->to, node->type);
     }
     switch (class) {

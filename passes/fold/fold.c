@@ -31,7 +31,10 @@ static NodeId step(Fold *f, NodeId id) {
         if (!applies(f, &rows[i], op)) continue;
         f->ctx->work.rules++;
         NodeId result = rows[i].rule(f, id);
-        if (result != NODE_none && result != id && pass_allows(f->ctx)) return result;
+        if (result == NODE_none || result == id || !pass_allows(f->ctx, rows[i].name, f->g, id))
+            continue;
+        pass_became(f->ctx, f->g, result);
+        return result;
     }
     return id;
 }

@@ -94,7 +94,8 @@ static void limit(Fuser *f) {
     size_t count = f->groups.count;
     for (size_t i = 0; i < count; i++) {
         Group *group = f->groups.data[i];
-        if (is_fused(f, group) && !pass_allows(f->ctx)) split(f, group);
+        NodeId first = group->nodes.data[0];
+        if (is_fused(f, group) && !pass_allows(f->ctx, "kernel", f->graph, first)) split(f, group);
     }
 }
 

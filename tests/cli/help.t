@@ -67,7 +67,7 @@ Completion in bash.
   $ . <(tcc completion bash); words() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tcc; echo "${COMPREPLY[@]}"; }
   > words tcc b; words tcc run --js; words tcc --emi; words tcc m.g --emit = p; words tcc m.g --target = sm_8
   > words tcc explain m.g --show = ""; words tcc help ch; words tcc completion ''; words tcc run m.g x
-  bench
+  bisect bench
   --json
   --emit=
   program ptx

@@ -27,6 +27,7 @@ A wrong command line is status 2, with a hint where there is one.
   ! tcc: error: there is no option --json of tcc MODEL
   ! tcc: note: tcc run has it
   ! tcc: note: tcc check has it
+  ! tcc: note: tcc bisect has it
   ! tcc: note: tcc bench has it
   ! tcc: note: tcc info has it
   [2]
@@ -34,6 +35,7 @@ A wrong command line is status 2, with a hint where there is one.
   ! tcc: error: there is no option --json of tcc MODEL
   ! tcc: note: tcc run has it
   ! tcc: note: tcc check has it
+  ! tcc: note: tcc bisect has it
   ! tcc: note: tcc bench has it
   ! tcc: note: tcc info has it
   [2]
