@@ -75,16 +75,18 @@ void atomic_file_write(AtomicFile *file, const void *bytes, size_t size) {
     if (!file->error) file->error = file_write_all(file->fd, bytes, size);
 }
 
-/* The rename itself is on the disk only when the folder is; file systems that cannot sync a folder
- * say EINVAL, which is no failure of the write. */
-static int sync_folder(const AtomicFile *file) {
+/* So that the new name outlives a loss of power. The file stands in its place whole by now, so that
+ * a folder which cannot be synced is no failure of the write. */
+static void sync_folder(const AtomicFile *file) {
+    char folder[PATH_MAX]; /* nothing may be raised any more */
     const char *slash = strrchr(file->path, '/');
-    Str folder = slash ? (Str){file->path, (size_t)(slash + 1 - file->path)} : STR(".");
-    int fd = open(str_terminated(file->arena, folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    int error = fsync(fd) != 0 && errno != EINVAL ? errno : 0;
+    int size = slash ? (int)(slash + 1 - file->path) : 0;
+    if (size >= PATH_MAX) return;
+    snprintf(folder, sizeof folder, "%.*s", slash ? size : 1, slash ? file->path : ".");
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    fsync(fd);
     close(fd);
-    return error;
 }
 
 /* Syncs, closes and renames; each step is taken only when all before it went well. */
@@ -96,7 +98,8 @@ static int finish(AtomicFile *file) {
     if (error || !file->temporary) return error;
     if (rename(file->temporary, file->path) != 0) return errno;
     file->temporary = NULL;
-    return sync_folder(file);
+    sync_folder(file);
+    return 0;
 }
 
 Status atomic_file_commit(AtomicFile *file, Diags *diags, Loc loc) {

@@ -144,6 +144,8 @@ void file_release(FileBytes bytes) {
     }
 }
 
+void file_release_defer(void *bytes) { file_release(*(const FileBytes *)bytes); }
+
 Str file_beside(Arena *arena, Str base, Str path) {
     if (str_starts_with(path, STR("/"))) return str_copy(arena, path);
     size_t folder = base.size;

@@ -26,6 +26,7 @@ Status file_read(Arena *arena, Diags *diags, Loc loc, Str path, uint64_t limit, 
 Status file_load(Diags *diags, Loc loc, Str path, uint64_t limit, uint64_t map_from,
                  FileBytes *out_bytes);
 void file_release(FileBytes bytes);
+void file_release_defer(void *bytes); /* the same for guard_defer; of FileBytes */
 
 /* `path` as seen from the folder of the file `base` (its own path): absolute paths stay. */
 Str file_beside(Arena *arena, Str base, Str path);

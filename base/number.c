@@ -1,6 +1,7 @@
 /* Numbers as text (str.h), the same in every locale: glibc's newlocale gives its static "C" locale
  * without allocating, and uselocale switches the calling thread only. */
 #include "base/guard.h"
+#include "base/scratch.h"
 #include "base/str.h"
 
 #include <float.h>
@@ -90,8 +91,6 @@ static bool parse_double(const char *text, size_t size, double *out_value) {
     return true;
 }
 
-static void free_scratch(void *arena) { arena_free(arena); }
-
 bool str_to_double(Str s, double *out_value) {
     char small[128];
     if (s.size < sizeof small) {
@@ -99,11 +98,9 @@ bool str_to_double(Str s, double *out_value) {
         small[s.size] = '\0';
         return parse_double(small, s.size, out_value);
     }
-    Arena *scratch = arena_new(NULL);
-    GuardDefer defer;
-    guard_defer(&defer, free_scratch, scratch);
-    bool good = parse_double(str_terminated(scratch, s), s.size, out_value);
-    guard_undefer(&defer);
-    arena_free(scratch);
+    Scratch scratch;
+    Arena *arena = scratch_open(&scratch);
+    bool good = parse_double(str_terminated(arena, s), s.size, out_value);
+    scratch_close(&scratch);
     return good;
 }

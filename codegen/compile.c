@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 
 enum {
     BATCH_INSTRUCTIONS = 1000, /* of LLVM's IR, from which a batch takes no more kernels */
@@ -24,10 +25,11 @@ typedef struct Job {
     Arena *arena;
     Status status;
     const char *message;
+    char raised[sizeof((Guard *)0)->message]; /* the message of a guard, which has no arena */
 } Job;
 
 typedef struct Batch {
-    uint32_t object; /* its number */
+    uint32_t object, variant; /* the number of its object; of all its kernels */
     LLVMContextRef context;
     LLVMModuleRef module;
 } Batch;
@@ -88,87 +90,108 @@ static bool lower_batch(Job *job, LLVMModuleRef module) {
     return true;
 }
 
-/* Lowers the next kernels. False when there are none left, or after a failure. */
-static bool begin_batch(Job *job, Batch *batch, const Target **out_target) {
-    if (job->status != STATUS_ok || job->next >= job->count) return false;
-    uint32_t variant = variant_of(job, job->next);
-    volatile bool good = false;
-    Guard guard;
-    *out_target = job->request->targets[variant];
-    batch->object = (uint32_t)job->results->objects.count;
-    vec_push(job->arena, &job->results->objects, (KernelObject){.variant = variant});
-    batch->context = LLVMContextCreate();
-    batch->module = LLVMModuleCreateWithNameInContext("kernels", batch->context);
-    guard_enter(&guard);
-    if (setjmp(guard.jump) == 0)
-        good = lower_batch(job, batch->module);
-    else
-        fail(job, guard.kind == GUARD_memory ? STATUS_memory : STATUS_internal, guard.message);
-    guard_leave(&guard);
-    if (good) return true;
+/* What one thread works with; `batch.module` is NULL when it holds none. */
+typedef struct Worker {
+    Job *job;
+    Arena *scratch;
+    const Target *target; /* of the emitter */
+    Emitter *emitter;
+    Batch batch;
+} Worker;
+
+static void drop_batch(Batch *batch) {
+    if (batch->module == NULL) return;
     LLVMDisposeModule(batch->module);
     LLVMContextDispose(batch->context);
-    return false;
+    batch->module = NULL;
+}
+
+static void open_batch(Job *job, Batch *batch) {
+    batch->object = (uint32_t)job->results->objects.count;
+    batch->variant = variant_of(job, job->next);
+    vec_push(job->arena, &job->results->objects, (KernelObject){.variant = batch->variant});
+    batch->context = LLVMContextCreate();
+    batch->module = LLVMModuleCreateWithNameInContext("kernels", batch->context);
+}
+
+/* Lowers the next kernels. False when there are none left, or after a failure. */
+static bool begin_batch(Worker *w) {
+    Job *job = w->job;
+    if (job->status != STATUS_ok || job->next >= job->count) return false;
+    open_batch(job, &w->batch);
+    return lower_batch(job, w->batch.module);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
+static void choose_target(Worker *w) {
+    const Target *wanted = w->job->request->targets[w->batch.variant];
+    if (w->target == wanted) return;
+    emitter_free(w->emitter);
+    w->emitter = NULL;
+    w->emitter = emitter_new(w->scratch, wanted, w->job->request->level);
+    w->target = wanted;
+}
+
 /* Objects are made without the lock. After an error LLVM's context is in no known state, and stays.
  */
-static void emit_batch(Job *job, const Batch *batch, Emitter *emitter, Arena *scratch) {
+static void emit_batch(Worker *w) {
     Str object;
+    Job *job = w->job;
     const char *message = NULL;
-    Status status = emit_module(emitter, batch->module, EMIT_object, scratch, &object, &message);
+    Status status =
+        emit_module(w->emitter, w->batch.module, EMIT_object, w->scratch, &object, &message);
+    if (status != STATUS_ok) w->batch.module = NULL;
     pthread_mutex_lock(&job->lock);
     if (status != STATUS_ok)
         fail(job, status, message);
     else
-        job->results->objects.data[batch->object].bytes = str_copy(job->arena, object);
+        job->results->objects.data[w->batch.object].bytes = str_copy(job->arena, object);
     pthread_mutex_unlock(&job->lock);
-    if (status != STATUS_ok) return;
-    LLVMDisposeModule(batch->module);
-    LLVMContextDispose(batch->context);
+    drop_batch(&w->batch);
 }
 
 /* Batches come variant by variant, so a thread rarely changes its target machine. */
-static void work_through(Job *job, Arena *scratch) {
-    const Target *target = NULL, *wanted = NULL;
-    Emitter *emitter = NULL;
+static void work_through(Worker *w) {
+    w->scratch = arena_new(NULL);
     for (;;) {
-        Batch batch;
-        pthread_mutex_lock(&job->lock);
-        bool some = begin_batch(job, &batch, &wanted);
-        pthread_mutex_unlock(&job->lock);
-        if (!some) break;
-        if (wanted != target) {
-            emitter_free(emitter);
-            emitter = emitter_new(scratch, wanted, job->request->level);
-            target = wanted;
-        }
-        emit_batch(job, &batch, emitter, scratch);
+        pthread_mutex_lock(&w->job->lock);
+        bool some = begin_batch(w);
+        pthread_mutex_unlock(&w->job->lock);
+        if (!some) return;
+        choose_target(w);
+        emit_batch(w);
     }
-    emitter_free(emitter);
+}
+
+/* The lock is refused where the guard was raised under it: it is held then. */
+static void note_raise(Job *job, const Guard *guard) {
+    pthread_mutex_lock(&job->lock);
+    if (job->status == STATUS_ok) {
+        bool memory = guard->kind == GUARD_memory;
+        job->status = memory ? STATUS_memory : STATUS_internal;
+        snprintf(job->raised, sizeof job->raised, "%s", memory ? "out of memory" : guard->message);
+        job->message = job->raised;
+    }
+    pthread_mutex_unlock(&job->lock);
+}
+
+static void work_guarded(Worker *w) {
+    Guard guard;
+    guard_enter(&guard);
+    if (setjmp(guard.jump) == 0)
+        work_through(w);
+    else
+        note_raise(w->job, &guard);
+    guard_leave(&guard);
 }
 
 static void *run_thread(void *data) {
-    Job *job = data;
-    Guard guard;
-    Arena *volatile scratch = NULL;
-    guard_enter(&guard);
-    if (setjmp(guard.jump) == 0) {
-        scratch = arena_new(NULL);
-        work_through(job, scratch);
-    } else {
-        pthread_mutex_lock(
-            &job->lock); /* refused where memory ran out under the lock: it is held */
-        if (job->status == STATUS_ok) {
-            job->status = guard.kind == GUARD_memory ? STATUS_memory : STATUS_internal;
-            job->message = "compiling a kernel failed";
-        }
-        pthread_mutex_unlock(&job->lock);
-    }
-    guard_leave(&guard);
-    arena_free(scratch);
+    Worker worker = {.job = data};
+    work_guarded(&worker);
+    drop_batch(&worker.batch);
+    emitter_free(worker.emitter);
+    arena_free(worker.scratch);
     return NULL;
 }
 
@@ -210,6 +233,6 @@ Status kernels_compile(const KernelRequest *request, Arena *arena, CompiledKerne
     init_lock(&job.lock);
     run_threads(&job);
     pthread_mutex_destroy(&job.lock);
-    *out_message = job.message;
+    if (job.message != NULL) *out_message = str_copy(arena, str_from(job.message)).data;
     return job.status;
 }

@@ -1,4 +1,5 @@
 /* Arrays in files and arrays of numbers for tests. */
+#include "base/scratch.h"
 #include "compiler/session.h"
 #include "frontend/weights/npy.h"
 #include "ir/tensor.h"
@@ -119,13 +120,11 @@ void tcc_array_fill_random(tcc_array *array, uint64_t seed) {
 
 static tcc_status write_body(void *data) {
     ArrayCall *call = data;
-    GuardDefer defer;
-    Arena *arena = arena_new(NULL);
-    guard_defer(&defer, (void (*)(void *))arena_free, arena);
+    Scratch scratch;
+    Arena *arena = scratch_open(&scratch);
     Diags *diags = diags_new(arena, compiler_diagnose, call->compiler, 0);
     Status status = npy_write(arena, diags, (Loc){0}, str_from(call->path), &call->source->tensor);
-    guard_undefer(&defer);
-    arena_free(arena);
+    scratch_close(&scratch);
     return compiler_status(status);
 }
 

@@ -1,5 +1,6 @@
 /* Compiled code against the evaluator: each kernel on the inputs that the compiled model gave it,
  * then the whole model. */
+#include "base/scratch.h"
 #include "compiler/compare.h"
 #include "compiler/session.h"
 #include "runtime/copy.h"
@@ -32,8 +33,6 @@ static void compare(Checker *c, CompareScope scope, Str kernel, const char *outp
     if (!r.agrees) c->mismatch = true;
     if (c->callback != NULL) c->callback(c->user, &r);
 }
-
-static void free_arena(void *arena) { arena_free(arena); }
 
 /* ---- preparing ------------------------------------------------------------------------------- */
 
@@ -203,14 +202,12 @@ static tcc_status take_launch(Checker *c, uint32_t number, const uint32_t *last)
     const Program *p = program_of(c);
     const Launch *launch = &p->launches.data[number];
     Arena *whole = c->arena;
-    GuardDefer defer;
+    Scratch scratch;
     for (uint32_t i = 0; i < launch->buffer_count; i++)
         if (c->homes[launch->buffers[i]] == NULL) make_buffer(c, launch->buffers[i]);
-    c->arena = arena_new(NULL);
-    guard_defer(&defer, free_arena, c->arena);
+    c->arena = scratch_open(&scratch);
     tcc_status status = check_launch(c, launch);
-    guard_undefer(&defer);
-    arena_free(c->arena);
+    scratch_close(&scratch);
     c->arena = whole;
     for (uint32_t i = 0; i < launch->buffer_count; i++) {
         uint32_t buffer = launch->buffers[i];
@@ -251,17 +248,16 @@ static tcc_status run_checks(Checker *c) {
 
 static tcc_status check_body(void *data) {
     Checker *c = data;
-    GuardDefer arena, buffers;
+    GuardDefer buffers;
+    Scratch scratch;
     tcc_status status = unit_make_artefact(c->unit);
     if (status != TCC_OK) return status;
-    Arena *whole = c->arena = arena_new(NULL);
-    guard_defer(&arena, free_arena, whole);
+    c->arena = scratch_open(&scratch);
     guard_defer(&buffers, free_buffers, c);
     status = run_checks(c);
     guard_undefer(&buffers);
     free_buffers(c);
-    guard_undefer(&arena);
-    arena_free(whole);
+    scratch_close(&scratch);
     if (status != TCC_OK || !c->mismatch) return status;
     return compiler_fail(c->unit->compiler, TCC_MISMATCH,
                          "compiled code differs from the evaluator");

@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 static Exit print_metadata(const Options *options, const char *text, size_t size) {
-    JsonValue *root = json_read(text, size);
+    JsonValue *root;
+    if (!json_read(text, size, &root)) return report_memory();
     if (!root || root->kind != JSON_object) {
         report_error("the metadata of %s are damaged", options->operand);
         json_free(root);

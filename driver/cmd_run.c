@@ -19,7 +19,7 @@ static void print_output(const tcc_port *port, const tcc_tensor *tensor) {
 
 static void print_values_json(const tcc_tensor *tensor) {
     char text[VALUE_SIZE];
-    int64_t count = tensor_elements(tensor);
+    int64_t count = tensor_element_count(tensor);
     for (int64_t i = 0; i < count; i++) {
         value_text(text, tensor, i);
         const char *quote = value_is_json(text) ? "" : "\"";
@@ -34,7 +34,7 @@ static void print_output_json(const tcc_port *port, const tcc_tensor *tensor, co
     printf(", \"dtype\": \"%s\", \"shape\": [", dtype_text(tensor->dtype));
     for (uint32_t a = 0; a < tensor->rank; a++)
         printf("%s%" PRId64, a ? ", " : "", tensor->dims[a]);
-    printf("], \"elements\": %" PRId64 ", ", tensor_elements(tensor));
+    printf("], \"elements\": %" PRId64 ", ", tensor_element_count(tensor));
     if (file) {
         printf("\"file\": ");
         json_print_string(file);

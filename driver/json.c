@@ -9,6 +9,7 @@ enum { MAX_DEPTH = 64 };
 typedef struct Reader {
     const char *at, *end;
     int depth;
+    bool out_of_memory;
 } Reader;
 
 static void skip_blanks(Reader *r) {
@@ -75,7 +76,9 @@ static bool read_into(Reader *r, JsonValue *value) {
 }
 
 static JsonValue *read_value(Reader *r) {
-    JsonValue *value = r->depth < MAX_DEPTH ? calloc(1, sizeof *value) : NULL;
+    if (r->depth == MAX_DEPTH) return NULL;
+    JsonValue *value = calloc(1, sizeof *value);
+    if (!value) r->out_of_memory = true;
     if (!value) return NULL;
     r->depth++;
     bool good = read_into(r, value);
@@ -85,13 +88,15 @@ static JsonValue *read_value(Reader *r) {
     return NULL;
 }
 
-JsonValue *json_read(const char *text, size_t size) {
+bool json_read(const char *text, size_t size, JsonValue **out_root) {
     Reader reader = {.at = text, .end = text + size};
-    JsonValue *value = read_value(&reader);
+    *out_root = read_value(&reader);
     skip_blanks(&reader);
-    if (reader.at == reader.end) return value;
-    json_free(value);
-    return NULL;
+    if (reader.at != reader.end) {
+        json_free(*out_root);
+        *out_root = NULL;
+    }
+    return !reader.out_of_memory;
 }
 
 void json_free(JsonValue *value) {

@@ -68,7 +68,7 @@ static void print_axis(Printer *p, uint32_t axis, int64_t index) {
 
 void tensor_print(const tcc_tensor *tensor) {
     char text[VALUE_SIZE];
-    int64_t count = tensor_elements(tensor);
+    int64_t count = tensor_element_count(tensor);
     Printer printer = {.tensor = tensor, .summary = count > THRESHOLD, .column = INDENT};
     printf("%*s", INDENT, "");
     if (count == 0) {

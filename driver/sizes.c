@@ -8,7 +8,8 @@
 Exit sizes_open(Sizes *out_sizes, const ModelSource *source) {
     size_t size;
     const char *text = source->api->metadata(source->model, &size);
-    *out_sizes = (Sizes){.metadata = json_read(text, size)};
+    *out_sizes = (Sizes){0};
+    if (!json_read(text, size, &out_sizes->metadata)) return report_memory();
     const JsonValue *list = json_get(out_sizes->metadata, "dims");
     if (!list || list->kind != JSON_array) {
         report_error("the metadata of the model are damaged");

@@ -41,7 +41,7 @@ const char *dtype_text(int32_t dtype) {
     return known ? dtypes[dtype].name : "?";
 }
 
-int64_t tensor_elements(const tcc_tensor *tensor) {
+int64_t tensor_element_count(const tcc_tensor *tensor) {
     int64_t count = 1;
     for (uint32_t i = 0; i < tensor->rank; i++) count *= tensor->dims[i];
     return count;
@@ -112,7 +112,7 @@ bool value_is_json(const char *text) {
 void tensor_fill_ones(const tcc_tensor *tensor) {
     const struct DTypeInfo *info = &dtypes[tensor->dtype];
     unsigned char *data = (unsigned char *)tensor->data + tensor->byte_offset;
-    int64_t count = tensor_elements(tensor);
+    int64_t count = tensor_element_count(tensor);
     if (info->bits == 4) {
         for (int64_t i = 0; i < count; i += 2) data[i / 2] = i + 1 < count ? 0x11 : 0x01;
         return;

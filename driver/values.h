@@ -12,7 +12,7 @@ enum { VALUE_SIZE = 40 };
 const char *dtype_text(int32_t dtype);
 
 /* The number of elements. The tensors here come from tcc_array, so this does not overflow. */
-int64_t tensor_elements(const tcc_tensor *tensor);
+int64_t tensor_element_count(const tcc_tensor *tensor);
 
 /* Element `index` (row-major) of a dense tensor, so short that it still reads back as the same
  * value of its dtype: true, -3, 0.1, nan, inf. */

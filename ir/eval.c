@@ -35,18 +35,6 @@ static EvalRule *const rules[] = {
 
 /* ---- what rules need ------------------------------------------------------------------------- */
 
-static void free_arena(void *arena) { arena_free(arena); }
-
-void scope_open(Scope *scope) {
-    scope->arena = arena_new(NULL);
-    guard_defer(&scope->defer, free_arena, scope->arena);
-}
-
-void scope_close(Scope *scope) {
-    guard_undefer(&scope->defer);
-    arena_free(scope->arena);
-}
-
 bool eval_fail(Eval *ev, const char *format, ...) {
     Buf text = {.arena = ev->messages};
     va_list args;
@@ -120,19 +108,19 @@ static bool run_node(const Graph *graph, NodeId id, const EvalValue *args,
                      EvalError *error, const char **out_message) {
     const Node *node = graph_node(graph, id);
     const OpInfo *info = op_info(node->op);
-    Scope scope;
-    scope_open(&scope);
+    Scratch scratch;
+    scratch_open(&scratch);
     Eval ev = {.graph = graph, .node = node, .id = id, .info = info, .options = options};
     ev.args = args;
     ev.results = results;
     ev.messages = messages;
-    ev.scratch = scope.arena;
+    ev.scratch = scratch.arena;
     ev.error = error;
     bool own_results = info->class == CLASS_COND || info->class == CLASS_LOOP ||
                        info->class == CLASS_CALL || info->class == CLASS_KERNEL;
     bool good = (own_results || allocate_results(&ev, out)) && rules[info->class](&ev, out);
     *out_message = ev.message;
-    scope_close(&scope);
+    scratch_close(&scratch);
     return good;
 }
 
@@ -174,13 +162,12 @@ static void run_free(void *object) {
 
 static void run_start(Run *run) {
     size_t count = run->graph->nodes.count;
-    run->arena = arena_new(NULL);
-    Scope scope = {.arena = run->arena};
-    guard_defer(&scope.defer, free_arena, run->arena); /* until there is something else to free */
+    Scratch scratch; /* until there is something else to free */
+    run->arena = scratch_open(&scratch);
     run->values = NEW_ARRAY(run->arena, EvalValue *, count);
     run->arenas = NEW_ARRAY(run->arena, Arena *, count);
     run->uses = graph_count_uses(run->graph, run->arena);
-    guard_undefer(&scope.defer);
+    guard_undefer(&scratch.defer);
     guard_defer(&run->defer, run_free, run);
 }
 

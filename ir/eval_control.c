@@ -107,12 +107,12 @@ static bool carried_step(Carried *carried, Eval *ev, const Graph *body, const Ev
 
 static bool run_condition(Eval *ev, const EvalValue *values, bool *out_go, bool *uncertain) {
     EvalValue result;
-    Scope scope;
-    scope_open(&scope);
-    bool good = eval_region(ev, ev->node->regions[0], values, scope.arena, &result);
+    Scratch scratch;
+    scratch_open(&scratch);
+    bool good = eval_region(ev, ev->node->regions[0], values, scratch.arena, &result);
     *out_go = good && tensor_get_int(&result.tensor, 0) != 0;
     if (good && eval_bound_at(&result, 0) > 0) *uncertain = true;
-    scope_close(&scope);
+    scratch_close(&scratch);
     return good;
 }
 
@@ -172,15 +172,15 @@ static EvalValue slice_of(Arena *arena, const EvalValue *sequence, int64_t at, b
  */
 static bool scan_step(Eval *ev, Carried *carried, uint32_t kept, int64_t at, EvalValue *out) {
     const Graph *body = ev->node->regions[0];
-    Scope scope;
-    scope_open(&scope);
-    EvalValue *inputs = NEW_ARRAY(scope.arena, EvalValue, ev->node->arg_count);
+    Scratch scratch;
+    scratch_open(&scratch);
+    EvalValue *inputs = NEW_ARRAY(scratch.arena, EvalValue, ev->node->arg_count);
     for (uint32_t i = 0; i < ev->node->arg_count; i++) {
         inputs[i] = i < kept ? carried->values[carried->now][i]
-                             : slice_of(scope.arena, &ev->args[i], at, ev->options->bounds);
+                             : slice_of(scratch.arena, &ev->args[i], at, ev->options->bounds);
     }
     bool good = carried_step(carried, ev, body, inputs);
-    scope_close(&scope);
+    scratch_close(&scratch);
     for (size_t i = kept; good && i < body->outputs.count; i++) {
         const EvalValue *piece = &carried->values[carried->now][i];
         int64_t count = tensor_elements(&piece->tensor);

@@ -222,10 +222,10 @@ static void matmul_int(const Matmul *mm, const Side *a, const Side *b, EvalValue
 
 void matmul(const Matmul *mm, const Side *a, const Side *b, EvalValue *out, int64_t first,
             int64_t row) {
-    Scope scope;
-    scope_open(&scope);
+    Scratch scratch;
+    scratch_open(&scratch);
     Matmul inner = *mm;
-    inner.scratch = scope.arena;
+    inner.scratch = scratch.arena;
     (mm->is_float ? matmul_float : matmul_int)(&inner, a, b, out, first, row);
-    scope_close(&scope);
+    scratch_close(&scratch);
 }

@@ -2,7 +2,7 @@
 #ifndef TCC_IR_EVAL_RULES_H
 #define TCC_IR_EVAL_RULES_H
 
-#include "base/guard.h"
+#include "base/scratch.h"
 #include "ir/eval.h"
 
 /* One node being evaluated. */
@@ -42,14 +42,6 @@ bool eval_new_value(Eval *ev, const Type *type, EvalValue *out);
 /* Runs a region; its results are in `arena`. */
 bool eval_region(Eval *ev, const Graph *region, const EvalValue *inputs, Arena *arena,
                  EvalValue *out_results);
-
-/* An arena that is freed at scope_close, or when a guard is raised through. Scopes nest. */
-typedef struct Scope {
-    GuardDefer defer;
-    Arena *arena;
-} Scope;
-void scope_open(Scope *scope);
-void scope_close(Scope *scope);
 
 /* ---- values (eval_bound.c) ------------------------------------------------------------------- */
 

@@ -1,3 +1,4 @@
+#include "base/scratch.h"
 #include "ir/program_tools.h"
 
 #include <string.h>
@@ -86,9 +87,9 @@ bool program_eval(const Program *program, const Tensor *inputs, const int64_t *s
     }
     if (!bind_buffers(&m, inputs, bucket)) return false;
     for (size_t i = 0; i < program->launches.count; i++) {
-        Arena *scratch = arena_new(NULL);
-        bool good = run_launch(&m, &program->launches.data[i], scratch);
-        arena_free(scratch);
+        Scratch scratch;
+        bool good = run_launch(&m, &program->launches.data[i], scratch_open(&scratch));
+        scratch_close(&scratch);
         if (!good) return false;
     }
     for (size_t i = 0; i < program->graph->outputs.count; i++) {

@@ -1,4 +1,5 @@
 #include "base/map.h"
+#include "base/scratch.h"
 #include "ir/program_tools.h"
 
 #include <string.h>
@@ -47,9 +48,10 @@ static int64_t bytes_at(const Program *program, const Type *type, const int64_t 
 }
 
 int64_t program_bytes(const Program *program, const Type *type, uint32_t bucket) {
-    Arena *arena = arena_new(NULL);
+    Scratch scratch;
+    Arena *arena = scratch_open(&scratch);
     int64_t bytes = bytes_at(program, type, corner(program, bucket, arena));
-    arena_free(arena);
+    scratch_close(&scratch);
     return bytes;
 }
 
@@ -83,9 +85,10 @@ bool program_in_place(const Kernel *kernel, uint32_t input) {
     NodeId in = region->inputs.data[input];
     const Type *out = graph_type(region, region->outputs.data[0].node);
     if (!same_layout(graph_type(region, in), out)) return false;
-    Arena *arena = arena_new(NULL);
+    Scratch scratch;
+    Arena *arena = scratch_open(&scratch);
     bool good = reads_at_own_index(region, in, NEW_ARRAY(arena, bool, region->nodes.count));
-    arena_free(arena);
+    scratch_close(&scratch);
     return good;
 }
 

@@ -1,4 +1,5 @@
 #include "passes/rewrite.h"
+#include "base/scratch.h"
 
 bool *graph_find_kept(const Graph *graph, Arena *arena) {
     bool *kept = graph_find_live(graph, arena);
@@ -26,14 +27,15 @@ static void copy_outputs(Graph *to, const Graph *from, const NodeId *map) {
 
 Graph *graph_copy_live(Arena *arena, const Graph *from) {
     Graph *to = graph_new(from->ctx, arena, *from->name);
-    Arena *scratch = arena_new(NULL);
-    const bool *kept = graph_find_kept(from, scratch);
-    NodeId *map = NEW_ARRAY(scratch, NodeId, from->nodes.count);
+    Scratch scratch;
+    Arena *own = scratch_open(&scratch);
+    const bool *kept = graph_find_kept(from, own);
+    NodeId *map = NEW_ARRAY(own, NodeId, from->nodes.count);
     for (NodeId id = 0; id < from->nodes.count; id++) {
         if (kept[id]) map[id] = graph_copy_node(to, from, id, map);
     }
     copy_outputs(to, from, map);
-    arena_free(scratch);
+    scratch_close(&scratch);
     return to;
 }
 

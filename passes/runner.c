@@ -159,6 +159,7 @@ static void check_graph(const PassContext *ctx, const PassInfo *info, const Grap
 
 static void begin_pass(PassContext *ctx, const PassInfo *info) {
     arena_free(ctx->scratch);
+    ctx->scratch = NULL; /* for who frees it when there is no memory for another */
     ctx->scratch = arena_new(NULL);
     ctx->pass = info->name;
 }

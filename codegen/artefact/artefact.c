@@ -132,7 +132,10 @@ static bool make_folder(Folder *folder, Arena *arena) {
 /* A file being written in pieces; the first error is kept. */
 typedef struct Piecewise {
     int fd, error;
+    GuardDefer defer;
 } Piecewise;
+
+static void close_raised(void *piece) { close(((Piecewise *)piece)->fd); }
 
 static void put(void *user, const void *bytes, size_t size) {
     Piecewise *file = user;
@@ -143,10 +146,12 @@ static const char *open_piece(Folder *folder, const char *name, Piecewise *out) 
     const char *path = str_format(folder->arena, "%s/%s", folder->path, name).data;
     *out = (Piecewise){.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
     if (out->fd < 0) out->error = errno;
+    guard_defer(&out->defer, close_raised, out);
     return path;
 }
 
 static int close_piece(Piecewise *file) {
+    guard_undefer(&file->defer);
     if (file->fd >= 0 && close(file->fd) != 0 && file->error == 0) file->error = errno;
     return file->error;
 }
@@ -188,13 +193,16 @@ static int write_objects(Folder *folder, const ArtefactRequest *request, const E
 static Status publish(const char *linked, ArtefactKind kind, Arena *arena, Diags *diags, Str path) {
     AtomicFile file;
     FileBytes bytes;
+    GuardDefer defer;
     TRY(file_load(diags, (Loc){0}, str_from(linked), UINT64_MAX, 1 << 20, &bytes));
+    guard_defer(&defer, file_release_defer, &bytes);
     Status status = atomic_file_begin(&file, arena, diags, (Loc){0}, path,
                                       kind == ARTEFACT_shared ? 0777 : 0666);
     if (status == STATUS_ok) {
         atomic_file_write(&file, bytes.data, bytes.size);
         status = atomic_file_commit(&file, diags, (Loc){0});
     }
+    guard_undefer(&defer);
     file_release(bytes);
     return status;
 }

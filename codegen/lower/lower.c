@@ -1,5 +1,6 @@
 /* One lowering: its state, the views' addresses, scratch memory. */
 #include "codegen/lower/lower.h"
+#include "base/scratch.h"
 
 #include "codegen/lower/lowering.h"
 
@@ -95,8 +96,6 @@ static void set_environment(Lowering *l) {
     l->symbol = str_terminated(l->arena, symbol);
 }
 
-static void free_arena(void *arena) { arena_free(arena); }
-
 static void free_builder(void *builder) { LLVMDisposeBuilder(builder); }
 
 static void free_module(void *module) { LLVMDisposeModule(module); }
@@ -107,19 +106,18 @@ void lower_into(LLVMModuleRef module, const TileProgram *program, const LowerOpt
                   .options = options,
                   .context = LLVMGetModuleContext(module),
                   .module = module};
-    GuardDefer defers[2];
-    l.arena = arena_new(NULL);
-    guard_defer(&defers[0], free_arena, l.arena);
+    GuardDefer defer;
+    Scratch scratch;
+    l.arena = scratch_open(&scratch);
     set_types(&l);
     set_target(&l);
     set_environment(&l);
     l.builder = LLVMCreateBuilderInContext(l.context);
-    guard_defer(&defers[1], free_builder, l.builder);
+    guard_defer(&defer, free_builder, l.builder);
     l.model->kernel(&l);
-    guard_undefer(&defers[1]);
-    guard_undefer(&defers[0]);
+    guard_undefer(&defer);
     LLVMDisposeBuilder(l.builder);
-    arena_free(l.arena);
+    scratch_close(&scratch);
 }
 
 LLVMModuleRef lower_program(LLVMContextRef context, const TileProgram *program,

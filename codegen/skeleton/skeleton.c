@@ -1,6 +1,7 @@
 #include "codegen/skeleton/skeleton.h"
 
 #include "base/guard.h"
+#include "base/scratch.h"
 #include "codegen/tile/tile_tools.h"
 
 #include <math.h>
@@ -75,18 +76,14 @@ Schedule skeleton_schedule(const SkeletonRequest *request) {
 
 /* ---- costs ----------------------------------------------------------------------------------- */
 
-static void free_arena(void *arena) { arena_free(arena); }
-
 static TileCounts count_at_tune(const TileProgram *program) {
-    GuardDefer defer;
-    Arena *arena = arena_new(NULL);
-    guard_defer(&defer, free_arena, arena);
+    Scratch scratch;
+    Arena *arena = scratch_open(&scratch);
     uint32_t symbols = dim_symbol_count(program->ctx);
     int64_t *values = NEW_ARRAY(arena, int64_t, symbols);
     for (uint32_t i = 0; i < symbols; i++) values[i] = dim_symbol_at(program->ctx, i)->tune;
     TileCounts counts = tile_count(program, values);
-    guard_undefer(&defer);
-    arena_free(arena);
+    scratch_close(&scratch);
     return counts;
 }
 

@@ -9,6 +9,7 @@
 #include "codegen/tile/walk.h"
 
 #include "base/guard.h"
+#include "base/scratch.h"
 
 #include <math.h>
 
@@ -285,15 +286,11 @@ static TileCounts count_grid(Counter *c, uint32_t axis) {
     return count_range(c, &range, block_depends(&program->body, range.variable));
 }
 
-static void free_arena(void *arena) { arena_free(arena); }
-
 TileCounts tile_count(const TileProgram *program, const int64_t *symbols) {
-    GuardDefer defer;
-    Arena *arena = arena_new(NULL);
-    guard_defer(&defer, free_arena, arena);
+    Scratch scratch;
+    Arena *arena = scratch_open(&scratch);
     Counter c = {.program = program, .env = tile_bind_symbols(program, symbols, arena)};
     TileCounts counts = count_grid(&c, 0);
-    guard_undefer(&defer);
-    arena_free(arena);
+    scratch_close(&scratch);
     return counts;
 }

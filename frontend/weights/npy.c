@@ -34,13 +34,11 @@ static Status decode_tensor(NpyInput *input, Str path, Tensor *out_tensor) {
     return STATUS_ok;
 }
 
-static void release_bytes(void *bytes) { file_release(*(FileBytes *)bytes); }
-
 Status npy_read(Arena *arena, Diags *diags, Loc loc, Str path, Tensor *out_tensor) {
     FileBytes bytes;
     TRY(file_load(diags, loc, path, file_limit, UINT64_MAX, &bytes));
     GuardDefer defer;
-    guard_defer(&defer, release_bytes, &bytes);
+    guard_defer(&defer, file_release_defer, &bytes);
     NpyInput input = {.diags = diags, .scratch = arena, .data = bytes.data, .size = bytes.size};
     Status status = decode_tensor(&input, path, out_tensor);
     guard_undefer(&defer);

@@ -98,17 +98,32 @@ static Status bound_header(Reader *reader) {
     return STATUS_invalid;
 }
 
+/* NULL with an error, whose text is empty where there was no memory to begin with. */
+static json_t *parse(Str header, json_error_t *error) {
+    return json_loadb(header.data, header.size, JSON_REJECT_DUPLICATES, error);
+}
+
+/* jansson calls some of its shortages of memory errors of syntax; only those of syntax come out the
+ * same a second time. */
+static json_t *parse_or_raise(Str header, json_error_t *error) {
+    json_error_t again;
+    json_t *root = parse(header, error);
+    if (root) return root;
+    json_decref(parse(header, &again));
+    bool same = again.position == error->position && strcmp(again.text, error->text) == 0;
+    bool memory = !*error->text || json_error_code(error) == json_error_out_of_memory;
+    if (memory || !same)
+        guard_raise(GUARD_memory, "out of memory for the header of a weights file");
+    return NULL;
+}
+
 static Status parse_header(Reader *reader, json_t **out_root) {
     WeightFile *file = reader->file;
+    json_error_t error;
     TRY(find_header(reader));
     TRY(bound_header(reader));
-    json_error_t error;
-    *out_root =
-        json_loadb(reader->header.data, reader->header.size, JSON_REJECT_DUPLICATES, &error);
+    *out_root = parse_or_raise(reader->header, &error);
     if (json_is_object(*out_root)) return STATUS_ok;
-    if (!*out_root && json_error_code(&error) == json_error_out_of_memory) {
-        guard_raise(GUARD_memory, "out of memory for the header of a weights file");
-    }
     Place place = LENGTH_BYTES + (*out_root || error.position < 0 ? 0 : (Place)error.position);
     const char *why = *out_root ? "it is not an object" : error.text;
     diag_error(file->diags, file->loc, MSG_SAFETENSORS_JSON, place, why);

@@ -1,6 +1,7 @@
 /* Groups: membership, what they store, their skeleton, their region, and what codegen says of it.
  */
 #include "base/guard.h"
+#include "base/scratch.h"
 #include "passes/compare.h"
 #include "passes/fuse/axes.h"
 #include "passes/fuse/cost.h"
@@ -198,8 +199,6 @@ static Verdict *find_verdict(const Fuser *f, Str key, const Graph *region, Str s
     return v;
 }
 
-static void free_arena(void *arena) { arena_free(arena); }
-
 /* NULL when codegen can build the region. */
 static const char *ask_codegen(Fuser *f, const Verdict *verdict, Arena *arena) {
     const CostModel *cost = f->ctx->cost;
@@ -217,14 +216,12 @@ static const char *ask_codegen(Fuser *f, const Verdict *verdict, Arena *arena) {
 
 /* What is built to find out is thrown away at once. */
 static void ask(Fuser *f, Verdict *verdict) {
-    GuardDefer defer;
-    Arena *arena = arena_new(NULL);
-    guard_defer(&defer, free_arena, arena);
+    Scratch scratch;
+    Arena *arena = scratch_open(&scratch);
     const char *why = ask_codegen(f, verdict, arena);
     verdict->legal = why == NULL;
     if (why) verdict->why = str_terminated(f->arena, str_from(why));
-    guard_undefer(&defer);
-    arena_free(arena);
+    scratch_close(&scratch);
 }
 
 Verdict *group_judge(Fuser *f, const Graph *region, const char *skeleton) {
@@ -241,13 +238,11 @@ Verdict *group_judge(Fuser *f, const Graph *region, const char *skeleton) {
 }
 
 const char *group_fault(Fuser *f, const Group *group, size_t count, const char *skeleton) {
-    GuardDefer defer;
-    Arena *arena = arena_new(NULL);
-    guard_defer(&defer, free_arena, arena);
+    Scratch scratch;
+    Arena *arena = scratch_open(&scratch);
     Region region = group_region(f, group, count, arena, NULL);
     bool stores = region.graph->outputs.count > 0;
     const Verdict *verdict = stores ? group_judge(f, region.graph, skeleton) : NULL;
-    guard_undefer(&defer);
-    arena_free(arena);
+    scratch_close(&scratch);
     return verdict && !verdict->legal ? verdict->why : NULL;
 }

@@ -1,4 +1,5 @@
 // Strings, numbers in every locale, hashes.
+#include "base/json.h"
 #include "base/map.h"
 #include "base/sha256.h"
 #include "base/str.h"
@@ -260,6 +261,23 @@ static void test_sha256_padding(void) {
     }
 }
 
+static void test_json(void) {
+    Json json = {.buf = {.arena = arena}};
+    json_begin_object(&json, NULL);
+    json_put_string(&json, "a\"b", STR("\\ \x01 \xc3\xa4 \xff!"));
+    json_begin_list(&json, "list");
+    json_put_int(&json, NULL, INT64_MIN);
+    json_begin_object(&json, NULL);
+    json_end(&json);
+    json_end(&json);
+    json_begin_list(&json, "none");
+    json_end(&json);
+    json_end(&json);
+    CHECK_STR(buf_str(&json.buf).data,
+              "{\n  \"a\\\"b\": \"\\\\ \\u0001 \xc3\xa4 \xef\xbf\xbd!\",\n"
+              "  \"list\": [\n    -9223372036854775808,\n    {}\n  ],\n  \"none\": []\n}");
+}
+
 int main(void) {
     arena = arena_new(NULL);
     RUN(test_views);
@@ -275,6 +293,7 @@ int main(void) {
     RUN(test_hashes_differ);
     RUN(test_sha256);
     RUN(test_sha256_padding);
+    RUN(test_json);
     arena_free(arena);
     return test_done();
 }
