@@ -4,14 +4,15 @@
  *       12 |     y = x + label
  *          |             ^~~~~
  *
- * with tabs expanded in both lines and long lines cut to a window around the place. */
+ * with tabs expanded in both lines and long lines cut to a window around the place; of a host's
+ * call there is no line to show, and the label stands behind the text. */
 #include "base/diag.h"
 
 #include "base/messages.h"
 #include "base/vec.h"
 
 typedef struct SourceFile {
-    Str path, text;
+    Str path, text, label;
 } SourceFile;
 
 struct Diags {
@@ -33,9 +34,15 @@ Diags *diags_new(Arena *arena, DiagSink *sink, void *user, uint32_t limit) {
 }
 
 uint32_t diags_add_file(Diags *diags, Str path, Str text) {
-    SourceFile file = {str_copy(diags->arena, path), text};
+    SourceFile file = {.path = str_copy(diags->arena, path), .text = text};
     vec_push(diags->arena, &diags->files, file);
     return (uint32_t)diags->files.count;
+}
+
+uint32_t diags_add_label(Diags *diags, Str path, Str label) {
+    uint32_t file = diags_add_file(diags, path, STR(""));
+    diags->files.data[file - 1].label = str_copy(diags->arena, label);
+    return file;
 }
 
 static const SourceFile *file_of(const Diags *diags, uint32_t file) {
@@ -52,6 +59,31 @@ Str diags_file_path(const Diags *diags, uint32_t file) {
 Str diags_file_text(const Diags *diags, uint32_t file) {
     const SourceFile *source = file_of(diags, file);
     return source ? source->text : STR("");
+}
+
+Str diags_file_label(const Diags *diags, uint32_t file) {
+    const SourceFile *source = file_of(diags, file);
+    return source ? source->label : STR("");
+}
+
+static void put_position(Buf *buf, const SourceFile *file, Loc loc) {
+    buf_escaped(buf, file->path);
+    if (loc.line) buf_print(buf, ":%u", loc.line);
+    if (loc.line && loc.column) buf_print(buf, ":%u", loc.column);
+}
+
+static void put_label(Buf *buf, const SourceFile *file) {
+    if (!file || !file->label.size) return;
+    buf_put(buf, STR(" (value \""));
+    buf_escaped(buf, file->label);
+    buf_put(buf, STR("\")"));
+}
+
+void diags_put_place(Buf *buf, const Diags *diags, Loc loc) {
+    const SourceFile *file = file_of(diags, loc.file);
+    if (!file) return;
+    put_position(buf, file, loc);
+    put_label(buf, file);
 }
 
 /* The line with that number, without its end; false when the text has fewer lines. */
@@ -119,11 +151,11 @@ static const char *render(const Diags *diags, const Diag *diag) {
     const SourceFile *file = file_of(diags, diag->loc.file);
     Buf buf = {.arena = diags->arena};
     if (file) {
-        buf_escaped(&buf, file->path);
-        if (diag->loc.line) buf_print(&buf, ":%u:%u", diag->loc.line, diag->loc.column);
+        put_position(&buf, file, diag->loc);
         buf_put(&buf, STR(": "));
     }
     buf_print(&buf, "%s: %s", names[diag->severity], diag->text);
+    put_label(&buf, file);
     if (diag->severity != DIAG_note) buf_print(&buf, " [%s]", diag->id);
     buf_char(&buf, '\n');
     Str line;
@@ -153,6 +185,7 @@ static void report(Diags *diags, DiagSeverity severity, Loc loc, const char *id,
     const SourceFile *file = file_of(diags, loc.file);
     Diag diag = {.severity = severity, .id = id, .loc = loc};
     diag.path = file ? file->path.data : NULL;
+    diag.label = file && file->label.size ? file->label.data : NULL;
     diag.text = make_text(diags->arena, format, args);
     diag.rendered = render(diags, &diag);
     diags->sink(diags->user, &diag);

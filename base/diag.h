@@ -17,7 +17,8 @@
 #include "base/str.h"
 
 /* A place in an input. `line` and `column` count from 1; line 0 means the whole file (messages
- * about binary inputs name the byte in their text). file 0 means no place at all. */
+ * about binary inputs name the byte in their text), column 0 the whole line. file 0 means no place
+ * at all. */
 typedef struct Loc {
     uint32_t file; /* index into the source map, from 1 */
     uint32_t line, column;
@@ -31,6 +32,7 @@ typedef struct Diag {
     const char *id; /* stable, such as "unknown-name" */
     Loc loc;
     const char *path;     /* of the file, or NULL */
+    const char *label;    /* of the value that the place made, or NULL */
     const char *text;     /* one line, lower case, no full stop */
     const char *rendered; /* the whole thing with place, source line and caret; ends in a newline */
 } Diag;
@@ -45,10 +47,17 @@ Diags *diags_new(Arena *arena, DiagSink *sink, void *user, uint32_t limit);
 
 /* Registers a source file; `text` (may be empty, for binary inputs) must outlive the Diags. */
 uint32_t diags_add_file(Diags *diags, Str path, Str text);
+/* A host's file, where a value was made call by call: `label` is the host's name for the value. The
+ * lines of places in it are the host's. */
+uint32_t diags_add_label(Diags *diags, Str path, Str label);
 /* How many files are registered; they are numbered from 1. */
 uint32_t diags_file_count(const Diags *diags);
 Str diags_file_path(const Diags *diags, uint32_t file);
 Str diags_file_text(const Diags *diags, uint32_t file);
+Str diags_file_label(const Diags *diags, uint32_t file); /* empty for files that are inputs */
+/* "model.g:12:9", "host.c:40 (value \"total\")": as much of it as there is; nothing for no
+ * place. */
+void diags_put_place(Buf *buf, const Diags *diags, Loc loc);
 
 void diag_error(Diags *diags, Loc loc, const char *id, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -141,6 +141,29 @@
 #define MSG_ASSERT_KIND "assert-kind", "an assertion compares dims, it is not %s"
 #define MSG_ASSERT_NE "assert-kind", "an assertion with != can only be decided at compile time"
 
+/* graphs that are built call by call */
+#define MSG_HOST_NAME "host-name", "a name is empty or has characters that cannot be printed"
+#define MSG_HOST_WORD                                                                              \
+    "host-name", "\"%.*s\" cannot name a dim: that takes letters, digits and '_', a letter first"
+#define MSG_HOST_VALUE "foreign-value", "a value is none of this graph"
+#define MSG_HOST_SLICE "slice-use", "a slice can only be a subscript"
+#define MSG_HOST_OPERATOR "unknown-operator", "there is no operator \"%.*s\" of %u values"
+#define MSG_HOST_TENSOR "bad-tensor", "the tensor is not one: %s"
+#define MSG_HOST_WEIGHT_TWICE "weight-twice", "the parameter \"%.*s\" has its value already"
+#define MSG_HOST_PARAM                                                                             \
+    "missing-weight", "parameter \"%.*s\" has no value, and the option params gives none"
+#define MSG_HOST_WEIGHT "weight-type", "parameter \"%.*s\" is %s, not %s"
+#define MSG_HOST_BLOCK "block-open", "%s belongs to the model, not to a block of it"
+#define MSG_HOST_OPEN "block-open", "the block that begins here is not closed"
+#define MSG_HOST_CLOSED "block-closed", "a value belongs to a block that is closed"
+#define MSG_HOST_NO_BLOCK "no-block", "no block is open"
+#define MSG_HOST_NEXT "block-missing", "the second block of the %s is missing"
+#define MSG_HOST_NO_SECOND "no-block", "the block that is open has no other behind it"
+#define MSG_NO_ITEMS "no-items", "%s has no items"
+#define MSG_DIMS_NEVER                                                                             \
+    "dim-mismatch", "dims %s and %s do not agree in the ranges that were asked for"
+#define MSG_NOTE_MADE "made-here", "it was made here"
+
 /* the language: dims and types */
 #define MSG_DIM_LIMIT "dim-limit", "dim %.*s may be at most %d"
 #define MSG_DIM_EMPTY "dim-range", "the range of dim %.*s is empty"

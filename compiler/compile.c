@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/messages.h"
 #include "codegen/skeleton/skeleton.h"
+#include "compiler/graph.h"
 #include "compiler/session.h"
 #include "frontend/dsl/dsl.h"
 #include "frontend/weights/weights.h"
@@ -44,6 +45,7 @@ typedef struct CompileCall {
     Str path;
     bool in_memory;
     Str text;
+    tcc_graph *graph; /* instead of a file */
     tcc_unit *unit;
 } CompileCall;
 
@@ -186,9 +188,14 @@ static Status compile(CompileCall *call) {
     unit->arena = arena_new(NULL);
     unit->ctx = ir_context_new(unit->arena);
     unit->diags = diags_new(unit->arena, compiler_diagnose, call->compiler, ERROR_LIMIT);
-    TRY(read_source(call, &file));
-    const Module *module = parse_source(unit, file, call->path);
-    const Graph *model = module == NULL ? NULL : choose_model(unit, module, call->path);
+    const Graph *model = NULL;
+    if (call->graph != NULL) {
+        model = graph_bring(call->graph, unit->ctx, unit->arena, unit->diags, &unit->options);
+    } else {
+        TRY(read_source(call, &file));
+        const Module *module = parse_source(unit, file, call->path);
+        model = module == NULL ? NULL : choose_model(unit, module, call->path);
+    }
     if (model != NULL && check_skeletons(unit, model)) unit->source = unit_fill_params(unit, model);
     if (unit->source == NULL || !run_passes(unit)) return STATUS_invalid;
     return STATUS_ok;
@@ -229,5 +236,26 @@ tcc_status tcc_compile_memory(tcc_compiler *compiler, const char *path, const vo
         .compiler = compiler, .path = str_from(path), .in_memory = true, .text = {text, size}};
     if (path == NULL) return compiler_refuse_null(compiler, "path");
     if (text == NULL && size > 0) return compiler_refuse_null(compiler, "text");
+    return compile_call(&call, out_unit);
+}
+
+static tcc_status whole_body(void *data) { return graph_is_whole(data) ? TCC_OK : TCC_INVALID; }
+
+/* What the graph lacks is told to its own compiler, and is the message of the one that compiles. */
+static tcc_status check_graph(tcc_compiler *compiler, tcc_graph *graph) {
+    if (graph->lacks_output) return compiler_fail(compiler, TCC_INVALID, "%s", graph->first);
+    tcc_status status = graph_enter(graph, whole_body, graph);
+    if (status != TCC_OK && compiler != graph->compiler)
+        compiler_fail(compiler, status, "%s", graph->compiler->message);
+    return status;
+}
+
+tcc_status tcc_compile_graph(tcc_compiler *compiler, tcc_graph *graph, tcc_unit **out_unit) {
+    CompileCall call = {.compiler = compiler, .graph = graph};
+    if (out_unit == NULL) return compiler_refuse_null(compiler, "out_unit");
+    *out_unit = NULL;
+    if (compiler == NULL || graph == NULL) return compiler_refuse_null(compiler, "graph");
+    tcc_status status = check_graph(compiler, graph);
+    if (status != TCC_OK) return status;
     return compile_call(&call, out_unit);
 }

@@ -50,9 +50,9 @@ static void put_numbers(Buf *buf, const Remark *remark) {
 
 static void put_place(ExplainCall *call, const Origin *origin) {
     Loc loc = origin_loc(origin);
-    if (loc.file == 0 || loc.line == 0) return;
-    Str path = diags_file_path(call->unit->diags, loc.file);
-    buf_print(&call->buf, "%.*s:%u:%u: ", STR_ARG(path), loc.line, loc.column);
+    if (loc.file == 0) return;
+    diags_put_place(&call->buf, call->unit->diags, loc);
+    buf_put(&call->buf, STR(": "));
 }
 
 static void put_remark(ExplainCall *call, const Remark *remark) {

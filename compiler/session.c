@@ -107,6 +107,7 @@ void compiler_diagnose(void *user, const Diag *diag) {
                                  .line = diag->loc.line,
                                  .column = diag->loc.column,
                                  .text = diag->text,
-                                 .rendered = diag->rendered};
+                                 .rendered = diag->rendered,
+                                 .label = diag->label};
     compiler->on_diagnostic(compiler->diagnostic_user, &diagnostic);
 }

@@ -32,8 +32,9 @@ typedef struct Options {
 enum { MESSAGE_SIZE = 1024, MAX_TARGETS = 4 };
 
 struct tcc_compiler {
-    Arena *arena; /* of options and texts */
-    int holds;    /* the host's and each unit's */
+    Arena *arena;    /* of options and texts */
+    int holds;       /* the host's, and each unit's and graph's */
+    uint32_t graphs; /* that were made, to tell their values apart */
     Options options;
     tcc_diagnostic_callback *on_diagnostic;
     void *diagnostic_user;

@@ -105,10 +105,9 @@ static TccTable put_table(Writer *w, const void *records, size_t count, size_t s
 
 /* "model.g:12:3", or nothing. */
 static Str place_text(const Writer *w, const Origin *origin) {
-    Loc loc = origin_loc(origin);
-    if (loc.file == 0 || w->request->diags == NULL) return (Str){0};
-    Str path = diags_file_path(w->request->diags, loc.file);
-    return str_format(w->arena, "%.*s:%u:%u", STR_ARG(path), loc.line, loc.column);
+    Buf place = {.arena = w->arena};
+    if (w->request->diags != NULL) diags_put_place(&place, w->request->diags, origin_loc(origin));
+    return buf_str(&place);
 }
 
 static uint32_t put_dim_name(Writer *w, const Dim *dim) {

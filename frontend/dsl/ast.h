@@ -16,6 +16,7 @@ typedef enum AstKind {
     AST_none,
     AST_bool,     /* flag */
     AST_dtype,    /* value.dtype */
+    AST_value,    /* value.given, where no text is: a graph that is built call by call (live.h) */
     AST_list,     /* list */
     AST_unary,    /* op a */
     AST_binary,   /* a op b; loc is the operator's */
@@ -86,6 +87,7 @@ struct Ast {
         int64_t integer;
         double number;
         DType dtype;
+        const struct Value *given;
     } value;
     Ast *a, *b, *c;
     AstList list, more;

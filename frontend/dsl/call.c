@@ -158,7 +158,10 @@ static bool scope_prefix(Sema *s, const Ast *call, Str *out_prefix) {
     Str scope;
     *out_prefix = s->frame->prefix;
     if (!call->b) return true;
-    if (!dsl_eval_interpolated(s, call->b->loc, call->b->text, &scope)) return false;
+    if (call->b->kind == AST_value)
+        scope = call->b->value.given->text;
+    else if (!dsl_eval_interpolated(s, call->b->loc, call->b->text, &scope))
+        return false;
     if (!scope.size) {
         sema_error(s, call->b->loc, MSG_EMPTY_SCOPE);
         return false;

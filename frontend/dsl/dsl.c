@@ -82,7 +82,7 @@ static void declare_dims(Sema *s) {
 
 /* ---- library and weights --------------------------------------------------------------------- */
 
-static void declare_library(Sema *s) {
+void dsl_declare_library(Sema *s) {
     for (size_t i = 0; i < frontend_library_count; i++) {
         const EmbeddedFile *embedded = &frontend_library_files[i];
         Str path = str_format(s->arena, "library/%s", embedded->name);
@@ -151,7 +151,7 @@ Module *dsl_compile(IrContext *ctx, Arena *arena, Diags *diags, const DslOptions
     s.user.arena = s.library.arena = s.module_params.arena = s.reported.arena = arena;
     s.file = ast_parse(arena, diags, options->file);
     if (!s.file) return NULL;
-    declare_library(&s);
+    dsl_declare_library(&s);
     dsl_scope_declare(&s, s.file, false);
     declare_dims(&s);
     load_weights(&s);

@@ -38,7 +38,8 @@ static bool report(Sema *s, Loc loc, const char *id, const char *format, va_list
     if (!sema_may_report(s, loc)) return false;
     Buf text = {.arena = s->arena};
     buf_vprint(&text, format, args);
-    diag_error(s->diags, sema_user_loc(s, loc), id, "%s", buf_str(&text).data);
+    diag_error(s->diags, s->host_call.file ? s->host_call : sema_user_loc(s, loc), id, "%s",
+               buf_str(&text).data);
     note_callers(s, loc);
     return true;
 }

@@ -84,6 +84,7 @@ static Value eval_kind(Sema *s, const Ast *ast) {
     case AST_none: return dsl_value_none();
     case AST_bool: return dsl_value_bool(ast->flag);
     case AST_dtype: return dsl_value_dtype(ast->value.dtype);
+    case AST_value: return *ast->value.given;
     case AST_list: return eval_list(s, ast);
     case AST_unary: return eval_unary(s, ast);
     case AST_binary: return eval_binary(s, ast);

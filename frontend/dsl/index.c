@@ -162,8 +162,13 @@ static bool take_slice(Sema *s, const Ast *ast, Subscripts *subs) {
     return add_dim(s, ast->loc, subs, dim_ceildiv(s->ctx, length, dim_const(s->ctx, step)));
 }
 
+static bool is_new_axis(const Ast *sub) {
+    return sub->kind == AST_none ||
+           (sub->kind == AST_value && sub->value.given->kind == VALUE_none);
+}
+
 static bool take_subscript(Sema *s, const Ast *sub, Subscripts *subs) {
-    if (sub->kind == AST_none) {
+    if (is_new_axis(sub)) {
         subs->reshaped = true;
         return add_dim(s, sub->loc, subs, dim_const(s->ctx, 1));
     }

@@ -134,7 +134,7 @@ static void warn_of_size(const Sema *s, Loc loc, Str name, int64_t size) {
 
 /* Two names that only a check at entry makes equal are most often one name too many, and a name
  * that such a check leaves one size is most often that of another axis. */
-static void warn_of_checks(const Sema *s) {
+void dsl_model_warn(const Sema *s) {
     for (size_t i = 0; i < s->graph->checks.count; i++) {
         const EntryCheck *check = &s->graph->checks.data[i];
         const DimSymbol *a = lone_symbol(check->a), *b = lone_symbol(check->b);
@@ -186,6 +186,6 @@ Graph *dsl_model_build(Sema *s, const Ast *model) {
     if (s->graph->outputs.count != model->more.count) bug("an output was lost without a word");
     const char *fault = graph_verify(s->graph, s->arena);
     if (fault) bug("the graph of a model is not well formed: %s", fault);
-    warn_of_checks(s);
+    dsl_model_warn(s);
     return s->graph;
 }

@@ -213,7 +213,7 @@ static NodeId new_param(Sema *s, const Ast *ast, Str name, const Type *type) {
     if (!agrees_with_models(s, ast->loc, name, type)) return NODE_none;
     Attr attrs[2] = {{.str = ir_string(s->ctx, name)}};
     if (!find_value(s, ast, name, type, &attrs[1].blob)) return NODE_none;
-    return graph_add(s->graph, OP_param, type, NULL, 0, attrs, NULL, 0,
+    return graph_add(dsl_model_graph(s), OP_param, type, NULL, 0, attrs, NULL, 0,
                      dsl_emit_origin(s, ast->loc));
 }
 
@@ -225,8 +225,9 @@ static NodeId declared_again(Sema *s, const Ast *ast, Str name, const Type *type
         }
         return NODE_none;
     }
-    if (old->node == NODE_none || sema_type(s, old->node) == type) return old->node;
-    report_type(s, ast->loc, old->node, type, old->loc, name);
+    NodeId node = dsl_block_reach(s, old->node);
+    if (node == NODE_none || sema_type(s, node) == type) return node;
+    report_type(s, ast->loc, node, type, old->loc, name);
     return NODE_none;
 }
 
@@ -240,7 +241,7 @@ static NodeId declare_param(Sema *s, const Ast *ast) {
     Param *param = NEW(s->arena, Param);
     *param = (Param){new_param(s, ast, name, type), sema_user_loc(s, ast->loc)};
     map_set(&s->params, name, param);
-    return param->node;
+    return dsl_block_reach(s, param->node);
 }
 
 void dsl_exec_param(Sema *s, const Ast *ast) {

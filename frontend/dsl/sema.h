@@ -54,6 +54,9 @@ typedef struct Sema {
     uint32_t calls, depth, streams;
     uint64_t steps;
     bool stopped; /* a limit was reached: unwind without further words */
+    /* of a graph that is built call by call (live.h) */
+    Loc host_call;           /* whose errors all are; file 0 in a file of the language */
+    struct LiveBlock *block; /* the innermost open block; NULL: the model's own graph */
 } Sema;
 
 /* ---- errors (error.c) ------------------------------------------------------------------------ */
@@ -143,6 +146,11 @@ const Type *dsl_eval_type(Sema *s, const Ast *ast);
 NodeId dsl_convert_to_type(Sema *s, Loc loc, const Value *value, const Type *type, Loc type_loc,
                            Str what);
 
+/* What the model declares, wherever it does: `node` of the model's graph as a node of the block
+ * that is open (block.c). */
+Graph *dsl_model_graph(Sema *s);
+NodeId dsl_block_reach(Sema *s, NodeId node);
+
 /* ---- names (scope.c) ------------------------------------------------------------------------- */
 
 void dsl_scope_set(Sema *s, Str name, Value value);
@@ -159,5 +167,12 @@ void dsl_scope_declare(Sema *s, const AstFile *file, bool library);
 
 /* The graph of a model; NULL after errors anywhere in the file. */
 Graph *dsl_model_build(Sema *s, const Ast *model);
+/* What of the model that stands is to be warned of. */
+void dsl_model_warn(const Sema *s);
+
+/* ---- the whole (dsl.c) ----------------------------------------------------------------------- */
+
+/* Enters the functions of the library. */
+void dsl_declare_library(Sema *s);
 
 #endif

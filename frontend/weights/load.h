@@ -10,5 +10,10 @@ Arena *weight_table_arena(const WeightTable *table);
 /* A new storage that the table holds a reference to, and its file's bytes, to be filled. */
 WeightStorage *weight_table_add_storage(WeightTable *table);
 FileBytes *weight_storage_bytes(WeightStorage *storage);
+/* Memory that lives as long as the storage. Raises GUARD_memory. */
+void *weight_storage_alloc(WeightStorage *storage, size_t size);
+
+/* The weight as one of the table's; its name is new. */
+void weight_table_enter(WeightTable *table, Weight *weight);
 
 #endif

@@ -66,8 +66,17 @@ void weight_storage_release(void *object) {
     arena_free(storage->arena);
 }
 
+void *weight_storage_alloc(WeightStorage *storage, size_t size) {
+    return arena_alloc(storage->arena, size);
+}
+
 void *weight_file_alloc(WeightFile *file, size_t size) {
-    return arena_alloc(file->storage->arena, size);
+    return weight_storage_alloc(file->storage, size);
+}
+
+void weight_table_enter(WeightTable *table, Weight *weight) {
+    vec_push(table->arena, &table->weights, weight);
+    map_set(&table->by_name, weight->name, weight);
 }
 
 Weight *weights_find(const WeightTable *table, Str name) { return map_get(&table->by_name, name); }
@@ -141,8 +150,7 @@ Status weight_file_add(WeightFile *file, const Weight *weight) {
     if ((uintptr_t)weight->bytes % (dtype_info(weight->dtype)->bits / 8)) {
         added->bytes = arena_copy(file->storage->arena, weight->bytes, weight->size);
     }
-    vec_push(file->arena, &file->table->weights, added);
-    map_set(&file->table->by_name, added->name, added);
+    weight_table_enter(file->table, added);
     return STATUS_ok;
 }
 

@@ -45,6 +45,12 @@ void weights_free(WeightTable *table);
  * good. */
 Status weights_load(WeightTable *table, Diags *diags, Loc loc, Str path);
 
+/* A tensor of the dtype, dims and size of `shape`, whose bytes the caller writes to *out_bytes. It
+ * has no name, and is none of the table's but lives as long, until weights_name; the name is
+ * new. */
+Weight *weights_add(WeightTable *table, const Weight *shape, void **out_bytes);
+void weights_name(WeightTable *table, Weight *weight, Str name);
+
 /* NULL when there is none. */
 Weight *weights_find(const WeightTable *table, Str name);
 

@@ -66,9 +66,10 @@ typedef struct tcc_diagnostic {
     tcc_severity severity;
     const char *id;        /* stable: "unknown-name" */
     const char *path;      /* of the input it is about, or NULL */
-    uint32_t line, column; /* from 1; 0 when it is about the whole input */
+    uint32_t line, column; /* from 1; 0 when it is about the whole input, or line */
     const char *text;      /* one line */
     const char *rendered;  /* with place, source line and caret; ends in a newline */
+    const char *label;     /* of the value of a graph (graph.h) that it is about, or NULL */
 } tcc_diagnostic;
 
 /* `callback` is called for each diagnostic of the calls that follow, on the calling thread; the

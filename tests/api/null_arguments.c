@@ -1,11 +1,7 @@
-// Every public function with each of its pointers NULL: TCC_INVALID or nothing, and never a crash.
-// A row holds good arguments; those of `may` may be NULL. Slots are the handles below.
-#include "tests/unit/test.h"
+// The functions of tcc.h and model.h with each of their pointers NULL.
+#include "tests/api/null_rows.h"
 
-#include <tcc/tcc.h>
 #include <unistd.h>
-
-enum { MAX_POINTERS = 6 };
 
 typedef struct Host {
     tcc_compiler *compiler;
@@ -22,8 +18,6 @@ static const int64_t dims[] = {2};
 static const tcc_model_api *api; // of the calls below
 
 // ---- calls, by their pointers -------------------------------------------------------------------
-
-typedef void *const *Pointers;
 
 static tcc_status compiler_new(Pointers p) {
     tcc_compiler **out = p[0];
@@ -108,34 +102,7 @@ static tcc_status enqueue(Pointers p) { return api->enqueue(p[0], p[1], 1, p[2],
 static tcc_status sync_session(Pointers p) { return api->sync(p[0]); }
 static tcc_status run_info(Pointers p) { return api->run_info(p[0], p[1]); }
 
-// ---- the table ----------------------------------------------------------------------------------
-
-typedef struct Row {
-    const char *name;
-    tcc_status (*call)(Pointers);
-    void *pointers[MAX_POINTERS]; // up to the first NULL
-    unsigned may;                 // bit i: pointer i may be NULL
-} Row;
-
-static unsigned count_pointers(const Row *row) {
-    unsigned count = 0;
-    while (count < MAX_POINTERS && row->pointers[count]) count++;
-    return count;
-}
-
-static void check_row(const Row *row) {
-    unsigned count = count_pointers(row);
-    if (!CHECK_INT(row->call(row->pointers), TCC_OK)) printf("    %s\n", row->name);
-    for (unsigned i = 0; i < count; i++) {
-        void *pointers[MAX_POINTERS];
-        memcpy(pointers, row->pointers, sizeof pointers);
-        pointers[i] = NULL;
-        tcc_status want = row->may >> i & 1 ? TCC_OK : TCC_INVALID;
-        if (!CHECK_INT(row->call(pointers), want)) printf("    %s, pointer %u\n", row->name, i);
-    }
-    void *const none[MAX_POINTERS] = {NULL};
-    if (!CHECK_INT(row->call(none), TCC_INVALID)) printf("    %s, all\n", row->name);
-}
+// ---- the tables ---------------------------------------------------------------------------------
 
 static void host_open(Host *h) {
     *h = (Host){0};
