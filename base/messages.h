@@ -375,6 +375,13 @@
 
 /* artefacts */
 #define MSG_CANNOT_LINK "cannot-link", "could not write the artefact: %s"
+#define MSG_ARTEFACT_ELF "artefact-elf", "byte 0: not a shared library of 64 bits"
+#define MSG_ARTEFACT_SECTIONS                                                                      \
+    "artefact-sections", "byte %llu: the sections are not counted as in a shared library"
+#define MSG_ARTEFACT_PLACE                                                                         \
+    "artefact-place", "byte %llu: the %s would lie outside the %llu bytes of the file"
+#define MSG_ARTEFACT_PART "artefact-part", "no model of tcc, or it holds no %s"
+#define MSG_ARTEFACT_GRAPH "artefact-graph", "byte %llu: the graph is damaged"
 
 /* compilations */
 #define MSG_PARAM_MISSING "param-missing", "parameter \"%.*s\" has no value in the parameters' file"

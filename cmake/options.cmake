@@ -12,8 +12,12 @@ if(TCC_SANITIZE STREQUAL "address")
     set(TCC_SANITIZE_FLAGS -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 elseif(TCC_SANITIZE STREQUAL "thread")
     set(TCC_SANITIZE_FLAGS -fsanitize=thread)
+elseif(TCC_SANITIZE STREQUAL "fuzzer") # for tests/fuzz/parsers, with clang
+    set(TCC_SANITIZE_FLAGS -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+        -fno-omit-frame-pointer)
 elseif(TCC_SANITIZE)
-    message(FATAL_ERROR "TCC_SANITIZE is '${TCC_SANITIZE}': use address, thread or nothing")
+    message(FATAL_ERROR
+        "TCC_SANITIZE is '${TCC_SANITIZE}': use address, thread, fuzzer or nothing")
 endif()
 
 set(TCC_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
@@ -22,7 +26,7 @@ if(TCC_WERROR)
 endif()
 
 # These two guess from the optimiser's view, which the sanitizers' own code confuses.
-if(TCC_SANITIZE)
+if(TCC_SANITIZE AND NOT TCC_SANITIZE STREQUAL "fuzzer")
     list(APPEND TCC_WARNINGS -Wno-clobbered -Wno-maybe-uninitialized)
 endif()
 

@@ -1,14 +1,14 @@
 /* Units as files, and files of units read back. */
 #include "base/file.h"
 #include "codegen/artefact/artefact.h"
+#include "codegen/artefact/read.h"
 #include "compiler/session.h"
 #include "ir/text.h"
 
 #include <string.h>
 #include <sys/stat.h>
-#include <zstd.h>
 
-enum { MAX_ARTEFACT_BYTES = 1 << 30, MAX_GRAPH_BYTES = 1 << 28 };
+enum { MAX_ARTEFACT_BYTES = 1 << 30 };
 
 typedef struct WriteCall {
     tcc_unit *unit;
@@ -117,23 +117,9 @@ typedef struct ReadCall {
     Str text;
 } ReadCall;
 
-static tcc_status unpack(ReadCall *call, Arena *arena, Str packed) {
-    unsigned long long size = ZSTD_getFrameContentSize(packed.data, packed.size);
-    if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN ||
-        size > MAX_GRAPH_BYTES)
-        return compiler_fail(call->compiler, TCC_INVALID, "%.*s: its graph is damaged",
-                             STR_ARG(call->path));
-    char *text = arena_alloc(arena, (size_t)size + 1);
-    if (ZSTD_isError(ZSTD_decompress(text, (size_t)size, packed.data, packed.size)))
-        return compiler_fail(call->compiler, TCC_INVALID, "%.*s: its graph is damaged",
-                             STR_ARG(call->path));
-    call->text = (Str){text, (size_t)size};
-    return TCC_OK;
-}
-
 static tcc_status read_body(void *data) {
     ReadCall *call = data;
-    Str file, section;
+    Str file;
     arena_free(call->compiler->reading);
     call->compiler->reading = NULL;
     Arena *arena = call->compiler->reading = arena_new(NULL);
@@ -145,19 +131,11 @@ static tcc_status read_body(void *data) {
     if (!graph && strcmp(call->kind, "metadata") != 0)
         return compiler_fail(call->compiler, TCC_INVALID, "an artefact holds no \"%s\"",
                              call->kind);
-    if (!artefact_find_section(file, graph ? ".tcc.graph" : ".tcc.meta", &section))
-        return compiler_fail(call->compiler, TCC_INVALID,
-                             "%.*s is no model of tcc, or holds no %s%s", STR_ARG(call->path),
-                             explain ? "explanation" : call->kind,
-                             graph ? " (--strip-info leaves it out)" : "");
-    if (graph) {
-        tcc_status unpacked = unpack(call, arena, section);
-        if (explain && unpacked == TCC_OK) call->text = find_explanation(arena, call->text);
-        return unpacked;
-    }
-    while (section.size > 0 && section.data[section.size - 1] == 0) section.size--;
-    call->text = str_copy(arena, section);
-    return TCC_OK;
+    uint32_t number = diags_add_file(diags, call->path, STR(""));
+    status = artefact_read(arena, diags, number, file, graph ? ARTEFACT_graph : ARTEFACT_metadata,
+                           &call->text);
+    if (explain && status == STATUS_ok) call->text = find_explanation(arena, call->text);
+    return compiler_status(status);
 }
 
 tcc_status tcc_artefact_read(tcc_compiler *compiler, const char *path, const char *kind,

@@ -12,7 +12,6 @@
 #include "codegen/artefact/metadata.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -248,40 +247,4 @@ Status artefact_write(const ArtefactRequest *request, ArtefactKind kind, Arena *
     guard_undefer(&folder.defer);
     remove_folder(&folder);
     return status;
-}
-
-/* ---- reading one back ------------------------------------------------------------------------ */
-
-static bool read_at(Str file, uint64_t offset, void *out, size_t size) {
-    if (offset > file.size || size > file.size - offset) return false;
-    memcpy(out, file.data + offset, size);
-    return true;
-}
-
-static bool name_is(Str file, const Elf64_Shdr *names, const Elf64_Shdr *section,
-                    const char *name) {
-    uint64_t at = names->sh_offset + section->sh_name;
-    size_t size = strlen(name) + 1;
-    return section->sh_name < names->sh_size && at >= names->sh_offset && at <= file.size &&
-           size <= file.size - at && memcmp(file.data + at, name, size) == 0;
-}
-
-bool artefact_find_section(Str file, const char *name, Str *out_section) {
-    Elf64_Ehdr header;
-    Elf64_Shdr names, section;
-    if (!read_at(file, 0, &header, sizeof header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof section)
-        return false;
-    uint64_t names_at = header.e_shoff + (uint64_t)header.e_shstrndx * sizeof names;
-    if (header.e_shoff > file.size || !read_at(file, names_at, &names, sizeof names)) return false;
-    for (uint32_t i = 0; i < header.e_shnum; i++) {
-        if (!read_at(file, header.e_shoff + (uint64_t)i * sizeof section, &section, sizeof section))
-            return false;
-        if (!name_is(file, &names, &section, name)) continue;
-        if (section.sh_offset > file.size || section.sh_size > file.size - section.sh_offset)
-            return false;
-        *out_section = (Str){file.data + section.sh_offset, section.sh_size};
-        return true;
-    }
-    return false;
 }

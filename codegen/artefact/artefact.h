@@ -25,8 +25,4 @@ typedef struct ArtefactRequest {
 Status artefact_write(const ArtefactRequest *request, ArtefactKind kind, Arena *arena, Diags *diags,
                       Str path);
 
-/* The text of section `name` of an ELF file's bytes, checked against its size; false when it is not
- * an ELF file or has no such section. */
-bool artefact_find_section(Str file, const char *name, Str *out_section);
-
 #endif

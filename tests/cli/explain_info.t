@@ -28,7 +28,7 @@ What was decided, and what a model holds.
   $ tcc explain double.so | diff - <(tcc explain double.g --target=x86-64-v3)
   $ tcc explain double.so --show=memory,fusion | diff - <(tcc explain double.g --target=x86-64-v3 --show=fusion,memory)
   $ tcc double.g --strip-info -o stripped.so; tcc explain stripped.so
-  ! tcc: error: stripped.so is no model of tcc, or holds no explanation (--strip-info leaves it out)
+  ! stripped.so: error: no model of tcc, or it holds no graph and explanation (--strip-info leaves them out) [artefact-part]
   [1]
   $ tcc info double.so
   format: tcc model
@@ -58,11 +58,11 @@ What was decided, and what a model holds.
   ! tcc: error: could not read missing.so: No such file or directory [cannot-read]
   [1]
   $ echo text >text.so; tcc info text.so
-  ! tcc: error: text.so is no model of tcc, or holds no metadata
+  ! text.so: error: byte 0: not a shared library of 64 bits [artefact-elf]
   [1]
   $ tcc info /lib/x86_64-linux-gnu/libm.so.6
-  ! tcc: error: /lib/x86_64-linux-gnu/libm.so.6 is no model of tcc, or holds no metadata
+  ! /lib/x86_64-linux-gnu/libm.so.6: error: no model of tcc, or it holds no metadata [artefact-part]
   [1]
   $ head -c 3000 double.so >cut.so; tcc info cut.so
-  ! tcc: error: cut.so is no model of tcc, or holds no metadata
+  ! cut.so: error: byte 40: the table of sections would lie outside the 3000 bytes of the file [artefact-place]
   [1]
