@@ -319,7 +319,8 @@
 #define MSG_NPY_OBJECT                                                                             \
     "npy-object", "byte %llu: tensor \"%s\": dtype \"%s\" holds pickled objects, which are code "  \
                   "and never loaded"
-#define MSG_ZIP_END "zip-end", "no end record: the archive is cut off or is not a zip file"
+#define MSG_ZIP_END                                                                                \
+    "zip-end", "byte %llu: no end record: the archive is cut off or is not a zip file"
 #define MSG_ZIP_DISKS "zip-disks", "byte %llu: archives in several parts are not supported"
 #define MSG_ZIP_DIRECTORY                                                                          \
     "zip-directory", "byte %llu: the archive's directory does not fit between members and end"

@@ -115,7 +115,8 @@ static Status read_dim(Cursor *cursor, int64_t *out_dim) {
         cursor->at++;
     }
     Str digits = {(const char *)data + start, (size_t)(cursor->at - start)};
-    if (str_to_int(digits, out_dim)) return STATUS_ok;
+    bool padded = digits.size > 1 && digits.data[0] == '0'; // to Python it is no number
+    if (!padded && str_to_int(digits, out_dim)) return STATUS_ok;
     cursor->at = start;
     return expected(cursor, "a dimension of at least 0 that fits 63 bits");
 }

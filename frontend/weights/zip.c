@@ -44,7 +44,7 @@ static Status find_end(WeightFile *file, uint64_t *out_end) {
         *out_end = at;
         return STATUS_ok;
     }
-    return ZIP_ERROR(file, MSG_ZIP_END);
+    return ZIP_ERROR(file, MSG_ZIP_END, (unsigned long long)file->size);
 }
 
 /* With 64-bit sizes a second end record stands before the first, and a locator between them. */

@@ -61,7 +61,7 @@ Weights that are missing, cut off or of another shape: the tensor is named.
   !       |         ^~~~~~~~~~~~~
   [1]
   $ head -c 300 good.npz >cut.npz; model() { sed "s/good.safetensors/$1/" good.g; }; model cut.npz >cutz.g; refused cutz.g
-  ! cut.npz: error: no end record: the archive is cut off or is not a zip file [zip-end]
+  ! cut.npz: error: byte 300: no end record: the archive is cut off or is not a zip file [zip-end]
   ! cutz.g:1:9: note: the weights are named here
   !     1 | weights "cut.npz"
   !       |         ^~~~~~~~~
