@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "base/guard.h"
+#include "codegen/lower/sanitize.h"
 
 /* ---- LLVM's own state: its registry of targets and its fatal-error handler, once a process --- */
 
@@ -136,8 +137,9 @@ static void hear(LLVMDiagnosticInfoRef diagnostic, void *user) {
     note_error(user, LLVMGetDiagInfoDescription(diagnostic));
 }
 
-static void run_passes(const Emitter *emitter, LLVMModuleRef module, Complaint *complaint) {
-    LLVMErrorRef error = LLVMRunPasses(module, emitter->passes, emitter->machine, emitter->options);
+static void run_passes(const Emitter *emitter, LLVMModuleRef module, const char *passes,
+                       Complaint *complaint) {
+    LLVMErrorRef error = LLVMRunPasses(module, passes, emitter->machine, emitter->options);
     if (!error) return;
     char *text = LLVMGetErrorMessage(error);
     if (!complaint->first) complaint->first = str_terminated(complaint->arena, str_from(text));
@@ -183,7 +185,9 @@ Status emit_module(Emitter *emitter, LLVMModuleRef module, EmitKind kind, Arena 
         note_error(&complaint, text);
     else
         LLVMDisposeMessage(text);
-    if (!complaint.first) run_passes(emitter, module, &complaint);
+    if (!complaint.first) run_passes(emitter, module, emitter->passes, &complaint);
+    const char *sanitizer = kind == EMIT_object ? sanitize_kernels(module) : NULL;
+    if (sanitizer && !complaint.first) run_passes(emitter, module, sanitizer, &complaint);
     if (!complaint.first)
         *out_bytes = kind == EMIT_llvm ? print_ir(module, arena)
                                        : generate(emitter, module, kind, arena, &complaint);
