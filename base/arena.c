@@ -40,22 +40,33 @@ struct Arena {
     size_t used;
 };
 
-static void *system_grow(void *user, size_t size) {
-    (void)user;
-    return size <= PTRDIFF_MAX ? calloc(1, size) : NULL;
+void *source_allocate(const ArenaSource *source, size_t size, size_t alignment) {
+    if (size > PTRDIFF_MAX) return NULL;
+    if (source->allocate) return source->allocate(source->user, size, alignment);
+    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 }
 
-static void system_release(void *user, void *block, size_t size) {
-    (void)user, (void)size;
-    free(block);
+/* calloc gives fresh pages zeroed for free; other sources may hand out used memory. */
+void *source_new(const ArenaSource *source, size_t size) {
+    if (!source->allocate) return size <= PTRDIFF_MAX ? calloc(1, size) : NULL;
+    void *memory = source_allocate(source, size, ARENA_ALIGN);
+    return memory ? memset(memory, 0, size) : NULL;
 }
 
-/* A zeroed block; calloc gives fresh pages zeroed for free, other sources may hand out used memory.
- */
+void source_release(const ArenaSource *source, void *memory, size_t size) {
+    if (!memory) return;
+    if (source->allocate)
+        source->release(source->user, memory, size);
+    else
+        free(memory);
+}
+
+/* Whoever wants the work to stop is heard here as well: a new block is what long work comes by
+ * again and again. */
 static Block *grow(const ArenaSource *source, size_t size) {
-    Block *block = source->grow(source->user, size);
+    guard_poll();
+    Block *block = source_new(source, size);
     if (!block) guard_raise(GUARD_memory, "out of memory (%zu bytes wanted)", size);
-    if (source->grow != system_grow) memset(block, 0, size);
     block->size = size;
     return block;
 }
@@ -70,8 +81,8 @@ static void open_block(Arena *arena, Block *block) {
 
 /* The arena's own struct is the first allocation in its first block. */
 Arena *arena_new(const ArenaSource *source) {
-    const ArenaSource system = {system_grow, system_release, NULL};
-    if (!source) source = &system;
+    ArenaSource inherited = guard_scope().memory;
+    if (!source) source = &inherited;
     Arena first = {.source = *source, .block_size = ARENA_FIRST_BLOCK};
     open_block(&first, grow(source, ARENA_FIRST_BLOCK));
     Arena *arena = arena_alloc(&first, sizeof(Arena));
@@ -86,7 +97,7 @@ void arena_free(Arena *arena) {
     for (Block *block = arena->newest, *older; block; block = older) {
         older = block->older;
         UNPOISON(block, block->size);
-        source.release(source.user, block, block->size);
+        source_release(&source, block, block->size);
     }
 }
 

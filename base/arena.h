@@ -14,14 +14,21 @@
 
 typedef struct Arena Arena;
 
-/* Where arenas get their blocks; NULL means malloc and free. `grow` returns NULL when it fails. */
+/* Where arenas get their blocks: `allocate` returns NULL when it fails, `release` is told the size
+ * that was asked for. All zero means malloc and free. */
 typedef struct ArenaSource {
-    void *(*grow)(void *user, size_t size);
-    void (*release)(void *user, void *block, size_t size);
+    void *(*allocate)(void *user, size_t size, size_t alignment);
+    void (*release)(void *user, void *memory, size_t size);
     void *user;
 } ArenaSource;
 
-/* A new, empty arena; the caller frees it with arena_free. Raises GUARD_memory. */
+/* Memory of a source that is no arena's; NULL when there is none. source_new gives zeros. */
+void *source_allocate(const ArenaSource *source, size_t size, size_t alignment);
+void *source_new(const ArenaSource *source, size_t size);
+void source_release(const ArenaSource *source, void *memory, size_t size); /* NULL is allowed */
+
+/* A new, empty arena; the caller frees it with arena_free. `source` NULL: that of the innermost
+ * guard (guard.h). Raises GUARD_memory. */
 Arena *arena_new(const ArenaSource *source);
 
 /* Frees the arena and all that was allocated from it. NULL is allowed. */

@@ -2,6 +2,7 @@
 #include "base/file.h"
 
 #include "base/messages.h"
+#include "base/sha256.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -145,6 +146,36 @@ void file_release(FileBytes bytes) {
 }
 
 void file_release_defer(void *bytes) { file_release(*(const FileBytes *)bytes); }
+
+static Status hash_all(Diags *diags, Loc loc, const char *path, int fd, size_t size,
+                       uint8_t out_digest[32]) {
+    enum { PIECE = 32 << 10 };
+    char piece[PIECE];
+    Sha256 hash;
+    sha256_begin(&hash);
+    while (size > 0) {
+        size_t part = size < PIECE ? size : PIECE;
+        TRY(read_all(diags, loc, path, fd, piece, part));
+        sha256_add(&hash, piece, part);
+        size -= part;
+    }
+    sha256_end(&hash, out_digest);
+    return STATUS_ok;
+}
+
+Status file_digest(Arena *arena, Diags *diags, Loc loc, Str path, uint64_t limit,
+                   uint8_t out_digest[32]) {
+    const char *name = path_text(arena, diags, loc, path);
+    if (!name) return STATUS_invalid;
+    OpenFile file;
+    size_t size;
+    TRY(open_regular(diags, loc, name, limit, &file.fd, &size));
+    guard_defer(&file.defer, close_file, &file);
+    Status status = hash_all(diags, loc, name, file.fd, size, out_digest);
+    guard_undefer(&file.defer);
+    close(file.fd);
+    return status;
+}
 
 Str file_beside(Arena *arena, Str base, Str path) {
     if (str_starts_with(path, STR("/"))) return str_copy(arena, path);

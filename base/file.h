@@ -28,6 +28,11 @@ Status file_load(Diags *diags, Loc loc, Str path, uint64_t limit, uint64_t map_f
 void file_release(FileBytes bytes);
 void file_release_defer(void *bytes); /* the same for guard_defer; of FileBytes */
 
+/* The SHA-256 of what file_load would give, read piece by piece: a file that shrinks meanwhile is
+ * an error and no fault. */
+Status file_digest(Arena *arena, Diags *diags, Loc loc, Str path, uint64_t limit,
+                   uint8_t out_digest[32]);
+
 /* `path` as seen from the folder of the file `base` (its own path): absolute paths stay. */
 Str file_beside(Arena *arena, Str base, Str path);
 

@@ -11,9 +11,17 @@ static _Thread_local Guard *innermost;
 void guard_enter(Guard *guard) {
     guard->outer = innermost;
     guard->defers = NULL;
+    guard->scope = guard_scope();
     guard->kind = GUARD_none;
     guard->message[0] = '\0';
     innermost = guard;
+}
+
+GuardScope guard_scope(void) { return innermost ? innermost->scope : (GuardScope){0}; }
+
+void guard_poll(void) {
+    if (innermost && innermost->scope.stop && atomic_load(innermost->scope.stop))
+        guard_raise(GUARD_stopped, "stopped");
 }
 
 void guard_leave(Guard *guard) { innermost = guard->outer; }

@@ -9,13 +9,30 @@
  *     guard_enter(&guard);
  *     if (setjmp(guard.jump) == 0) { ...work... guard_leave(&guard); return STATUS_ok; }
  *     guard_leave(&guard);              // guard.kind and guard.message say what happened
+ *
+ * A guard also knows what the work under it shares: where memory comes from, and who may stop it.
+ * Guards inside take that over; threads that work for one get it with guard_scope.
  */
 #ifndef TCC_BASE_GUARD_H
 #define TCC_BASE_GUARD_H
 
-#include <setjmp.h>
+#include "base/arena.h"
 
-typedef enum GuardKind { GUARD_none, GUARD_memory, GUARD_bug, GUARD_backend } GuardKind;
+#include <setjmp.h>
+#include <stdatomic.h>
+
+typedef enum GuardKind {
+    GUARD_none,
+    GUARD_memory,
+    GUARD_bug,
+    GUARD_backend,
+    GUARD_stopped
+} GuardKind;
+
+typedef struct GuardScope {
+    ArenaSource memory;      /* of arenas that name no source */
+    const atomic_bool *stop; /* once true, guard_poll raises GUARD_stopped; may be NULL */
+} GuardScope;
 
 /* A cleanup that runs when the guard that was innermost at guard_defer is raised through. */
 typedef struct GuardDefer {
@@ -28,6 +45,7 @@ typedef struct Guard {
     jmp_buf jump;
     struct Guard *outer;
     GuardDefer *defers;
+    GuardScope scope; /* the outer guard's, until it is set */
     GuardKind kind;
     char message[256];
 } Guard;
@@ -37,6 +55,12 @@ void guard_enter(Guard *guard);
 
 /* Removes it; must be the innermost. Called on both ways out. */
 void guard_leave(Guard *guard);
+
+/* What the innermost guard of this thread says; zeros without one. */
+GuardScope guard_scope(void);
+
+/* Raises GUARD_stopped when somebody wants the work to stop. */
+void guard_poll(void);
 
 /* Registers `defer` (caller's storage, usually on the stack) with the innermost guard;
  * guard_undefer takes the most recent one back without running it. Without a guard both do nothing.

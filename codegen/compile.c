@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <time.h>
 
 enum {
     BATCH_INSTRUCTIONS = 1000, /* of LLVM's IR, from which a batch takes no more kernels */
@@ -23,6 +24,7 @@ typedef struct Job {
     uint32_t count, next; /* kernels of all variants; the first that no batch holds */
     pthread_mutex_t lock; /* holders may use the fields here, the IR context and the arena */
     Arena *arena;
+    GuardScope scope; /* of the caller's guard */
     Status status;
     const char *message;
     char raised[sizeof((Guard *)0)->message]; /* the message of a guard, which has no arena */
@@ -109,7 +111,8 @@ static void drop_batch(Batch *batch) {
 static void open_batch(Job *job, Batch *batch) {
     batch->object = (uint32_t)job->results->objects.count;
     batch->variant = variant_of(job, job->next);
-    vec_push(job->arena, &job->results->objects, (KernelObject){.variant = batch->variant});
+    vec_push(job->arena, &job->results->objects,
+             (KernelObject){.variant = batch->variant, .first = job->next});
     batch->context = LLVMContextCreate();
     batch->module = LLVMModuleCreateWithNameInContext("kernels", batch->context);
 }
@@ -117,9 +120,13 @@ static void open_batch(Job *job, Batch *batch) {
 /* Lowers the next kernels. False when there are none left, or after a failure. */
 static bool begin_batch(Worker *w) {
     Job *job = w->job;
+    guard_poll();
     if (job->status != STATUS_ok || job->next >= job->count) return false;
     open_batch(job, &w->batch);
-    return lower_batch(job, w->batch.module);
+    bool good = lower_batch(job, w->batch.module);
+    KernelObject *object = &job->results->objects.data[w->batch.object];
+    object->count = job->next - object->first;
+    return good;
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -133,20 +140,29 @@ static void choose_target(Worker *w) {
     w->target = wanted;
 }
 
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* Objects are made without the lock. After an error LLVM's context is in no known state, and stays.
  */
 static void emit_batch(Worker *w) {
     Str object;
     Job *job = w->job;
     const char *message = NULL;
+    double begin = seconds_now();
     Status status =
         emit_module(w->emitter, w->batch.module, EMIT_object, w->scratch, &object, &message);
     if (status != STATUS_ok) w->batch.module = NULL;
     pthread_mutex_lock(&job->lock);
+    KernelObject *result = &job->results->objects.data[w->batch.object];
+    result->seconds = seconds_now() - begin;
     if (status != STATUS_ok)
         fail(job, status, message);
     else
-        job->results->objects.data[w->batch.object].bytes = str_copy(job->arena, object);
+        result->bytes = str_copy(job->arena, object);
     pthread_mutex_unlock(&job->lock);
     drop_batch(&w->batch);
 }
@@ -179,6 +195,7 @@ static void note_raise(Job *job, const Guard *guard) {
 static void work_guarded(Worker *w) {
     Guard guard;
     guard_enter(&guard);
+    guard.scope = w->job->scope;
     if (setjmp(guard.jump) == 0)
         work_through(w);
     else
@@ -229,10 +246,12 @@ Status kernels_compile(const KernelRequest *request, Arena *arena, CompiledKerne
     *out_kernels = (CompiledKernels){.facts = NEW_ARRAY(arena, KernelFacts, count),
                                      .symbols = NEW_ARRAY(arena, const char *, count)};
     Job job = {.request = request, .results = out_kernels, .count = count, .arena = arena};
+    job.scope = guard_scope();
     job.launches = kernel_find_launches(request->program, arena);
     init_lock(&job.lock);
     run_threads(&job);
     pthread_mutex_destroy(&job.lock);
+    guard_poll();
     if (job.message != NULL) *out_message = str_copy(arena, str_from(job.message)).data;
     return job.status;
 }

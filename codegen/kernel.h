@@ -30,6 +30,8 @@ typedef struct KernelRequest {
 /* A relocatable object with some of a variant's kernels. */
 typedef struct KernelObject {
     uint32_t variant;
+    uint32_t first, count; /* kernels, numbered as the facts are */
+    double seconds;        /* what LLVM took */
     Str bytes;
 } KernelObject;
 
@@ -39,7 +41,8 @@ typedef struct CompiledKernels {
     VEC(KernelObject) objects; /* by variant */
 } CompiledKernels;
 
-/* Compiles every kernel for every target, on several threads. STATUS_internal with *out_message for
+/* Compiles every kernel for every target, on several threads; raises GUARD_stopped between kernels
+ * when the guard's scope says so. STATUS_internal with *out_message for
  * what only a bug of ours or of the back end can cause. All results are in `arena`. */
 Status kernels_compile(const KernelRequest *request, Arena *arena, CompiledKernels *out_kernels,
                        const char **out_message);

@@ -24,7 +24,7 @@ typedef struct Checker {
     bool mismatch;
 } Checker;
 
-static const Program *program_of(const Checker *c) { return c->unit->result.program; }
+static const Program *program_of(const Checker *c) { return c->unit->core->result.program; }
 
 static void compare(Checker *c, CompareScope scope, Str kernel, const char *output,
                     const Tensor *got, const EvalValue *want) {
@@ -62,7 +62,7 @@ static tcc_status bind_dims(Checker *c) {
                              g->inputs.count);
     for (size_t i = 0; i < g->inputs.count; i++) {
         const Type *type = graph_type(g, g->inputs.data[i]);
-        if (c->inputs[i].size < sizeof *c->inputs || c->inputs[i].device != TCC_CPU)
+        if (c->inputs[i].size != sizeof *c->inputs || c->inputs[i].device != TCC_CPU)
             return compiler_fail(c->unit->compiler, TCC_INVALID,
                                  "input %zu: tcc_tensor.size or device is wrong", i);
         if (c->inputs[i].rank != type->rank || c->inputs[i].dtype != (int32_t)type->dtype)
@@ -133,12 +133,12 @@ static int64_t evaluate(const Checker *c, const Dim *dim) {
 }
 
 static tcc_status run_kernel(Checker *c, const Launch *launch, const EvalError *expected_error) {
-    const TccArtefact *artefact = &c->unit->artefact;
+    const TccArtefact *artefact = &c->unit->core->artefact;
     const Program *p = program_of(c);
     uint32_t variant = 0;
     while (artefact->kernels[variant * p->kernels.count + launch->kernel] == NULL) variant++;
     size_t at = variant * p->kernels.count + launch->kernel;
-    const KernelFacts *facts = &c->unit->kernels.facts[at];
+    const KernelFacts *facts = &c->unit->core->kernels.facts[at];
     void **pointers = NEW_ARRAY(c->arena, void *, launch->buffer_count);
     for (uint32_t i = 0; i < launch->buffer_count; i++)
         pointers[i] = c->buffers[launch->buffers[i]].data;
@@ -181,7 +181,7 @@ static tcc_status check_launch(Checker *c, const Launch *launch) {
 }
 
 static tcc_status check_model(Checker *c) {
-    const Graph *g = c->unit->source;
+    const Graph *g = c->unit->core->source;
     const Program *p = program_of(c);
     EvalValue *args = NEW_ARRAY(c->arena, EvalValue, g->inputs.count);
     EvalValue *want = NEW_ARRAY(c->arena, EvalValue, g->outputs.count);
@@ -237,7 +237,7 @@ static void free_buffers(void *data) {
 }
 
 static tcc_status run_checks(Checker *c) {
-    c->symbols = NEW_ARRAY(c->arena, int64_t, dim_symbol_count(c->unit->ctx) + 1);
+    c->symbols = NEW_ARRAY(c->arena, int64_t, dim_symbol_count(c->unit->core->ctx) + 1);
     c->dims = NEW_ARRAY(c->arena, int64_t, program_of(c)->dims.count + 1);
     tcc_status status = bind_dims(c);
     if (status == TCC_OK) status = make_buffers(c);
@@ -272,5 +272,5 @@ tcc_status tcc_unit_check(tcc_unit *unit, const tcc_tensor *inputs, uint32_t inp
                        .user = user};
     if (inputs == NULL && input_count > 0)
         return compiler_refuse_null(unit_compiler(unit), "inputs");
-    return compiler_enter(unit_compiler(unit), check_body, &checker);
+    return unit_enter(unit, check_body, &checker);
 }

@@ -10,33 +10,8 @@
 #include "ir/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { ERROR_LIMIT = 20 };
-
-/* ---- units ----------------------------------------------------------------------------------- */
-
-static void free_unit(void *data) { tcc_unit_free(data); }
-
-void tcc_unit_free(tcc_unit *unit) {
-    if (unit == NULL) return;
-    jit_free(unit->jit);
-    free(unit->weights);
-    if (unit->ctx != NULL) ir_context_free(unit->ctx);
-    arena_free(unit->pass.scratch);
-    arena_free(unit->arena);
-    compiler_release(unit->compiler);
-    free(unit);
-}
-
-static tcc_unit *new_unit(tcc_compiler *compiler) {
-    tcc_unit *unit = calloc(1, sizeof *unit);
-    if (unit == NULL) guard_raise(GUARD_memory, "out of memory");
-    unit->compiler = compiler;
-    unit->options = compiler->options;
-    compiler->holds++;
-    return unit;
-}
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -47,53 +22,77 @@ typedef struct CompileCall {
     Str text;
     tcc_graph *graph; /* instead of a file */
     tcc_unit *unit;
+    uint32_t file;
+    const Graph *model; /* what was built, in the core */
 } CompileCall;
 
 static bool is_graph(Str path) { return str_ends_with(path, STR(".tir")); }
 
-static Status read_source(CompileCall *call, uint32_t *out_file) {
-    tcc_unit *unit = call->unit;
-    Str text = call->text;
+/* Leaves the text in the core, as its first file. */
+static Status read_source(CompileCall *call) {
+    Core *core = call->unit->core;
     uint64_t most = is_graph(call->path) ? TEXT_MAX_BYTES : DSL_MAX_BYTES;
     if (!call->in_memory)
-        TRY(file_read(unit->arena, unit->diags, (Loc){0}, call->path, most, &text));
+        TRY(file_read(core->arena, core->diags, (Loc){0}, call->path, most, &call->text));
     else
-        text = str_copy(unit->arena, text);
-    *out_file = diags_add_file(unit->diags, str_copy(unit->arena, call->path), text);
+        call->text = str_copy(core->arena, call->text);
+    call->file = diags_add_file(core->diags, str_copy(core->arena, call->path), call->text);
+    return STATUS_ok;
+}
+
+/* What was built is a text as well, with its places, for whoever compares it. */
+static Status bring_graph(CompileCall *call) {
+    Core *core = call->unit->core;
+    Buf buf = {.arena = core->arena};
+    call->model = graph_bring(call->graph, core->ctx, core->arena, core->diags, &core->options);
+    if (call->model == NULL) return STATUS_invalid;
+    for (uint32_t i = 1; i <= diags_file_count(core->diags); i++) {
+        buf_quoted(&buf, diags_file_path(core->diags, i));
+        buf_quoted(&buf, diags_file_label(core->diags, i));
+    }
+    Module module = {.ctx = core->ctx, .arena = core->arena};
+    vec_push(core->arena, &module.models, (Graph *)(uintptr_t)call->model);
+    print_module(&buf, &module, &(PrintOptions){.origins = true});
+    call->text = buf_str(&buf);
     return STATUS_ok;
 }
 
 static Module *parse_language(tcc_unit *unit, uint32_t file, WeightTable *table) {
-    size_t count = unit->options.dims.count;
-    DslDim *dims = NEW_ARRAY(unit->arena, DslDim, count);
+    size_t count = unit->core->options.dims.count;
+    DslDim *dims = NEW_ARRAY(unit->core->arena, DslDim, count);
     for (size_t i = 0; i < count; i++) {
-        DimOption d = unit->options.dims.data[i];
+        DimOption d = unit->core->options.dims.data[i];
         dims[i] = (DslDim){.name = d.name, .lo = d.lo, .hi = d.hi, .tune = d.tune};
     }
     DslOptions options = {.file = file,
                           .dims = dims,
                           .dim_count = count,
-                          .entry = unit->options.entry,
+                          .entry = unit->core->options.entry,
                           .weights = table,
-                          .allow_missing = str_starts_with(unit->options.params, STR("random"))};
-    return dsl_compile(unit->ctx, unit->arena, unit->diags, &options);
+                          .allow_missing =
+                              str_starts_with(unit->core->options.params, STR("random"))};
+    return dsl_compile(unit->core->ctx, unit->core->arena, unit->core->diags, &options);
 }
 
 static void free_table(void *table) { weights_free(table); }
 
 static Module *parse_source(tcc_unit *unit, uint32_t file, Str path) {
-    if (is_graph(path)) return parse_module(unit->ctx, unit->arena, unit->diags, file, NULL, NULL);
+    if (is_graph(path))
+        return parse_module(unit->core->ctx, unit->core->arena, unit->core->diags, file, NULL,
+                            NULL);
     if (!str_ends_with(path, STR(".g"))) {
-        diag_error(unit->diags, (Loc){0}, MSG_LANGUAGE, STR_ARG(path));
+        diag_error(unit->core->diags, (Loc){0}, MSG_LANGUAGE, STR_ARG(path));
         return NULL;
     }
     GuardDefer defer;
-    WeightTable *table = weights_new(unit->arena);
+    WeightTable *table = weights_new(unit->core->arena);
     guard_defer(&defer, free_table, table);
-    Str params = unit->options.params;
+    Str params = unit->core->options.params;
     bool from_file = params.size > 0 && !str_starts_with(params, STR("random"));
-    bool loaded = !from_file || weights_load(table, unit->diags, (Loc){0}, params) == STATUS_ok;
+    bool loaded =
+        !from_file || weights_load(table, unit->core->diags, (Loc){0}, params) == STATUS_ok;
     Module *module = loaded ? parse_language(unit, file, table) : NULL;
+    if (module != NULL) core_note_inputs(unit->core, table);
     guard_undefer(&defer);
     weights_free(table);
     return module;
@@ -116,24 +115,24 @@ static bool check_skeletons(tcc_unit *unit, const Graph *model) {
         if (node->op != OP_kernel) continue;
         Str name = *node_attr(node, "skeleton").str;
         if (skeleton_find(name) != NULL) continue;
-        diag_error(unit->diags, node->origin == NULL ? (Loc){0} : node->origin->loc, MSG_SKELETON,
-                   STR_ARG(name));
+        diag_error(unit->core->diags, node->origin == NULL ? (Loc){0} : node->origin->loc,
+                   MSG_SKELETON, STR_ARG(name));
         good = false;
     }
     return good;
 }
 
 static const Graph *choose_model(tcc_unit *unit, const Module *module, Str path) {
-    Str entry = unit->options.entry;
+    Str entry = unit->core->options.entry;
     for (size_t i = 0; entry.size > 0 && i < module->models.count; i++)
         if (str_equal(*module->models.data[i]->name, entry)) return module->models.data[i];
     if (entry.size > 0)
-        diag_error(unit->diags, (Loc){0}, MSG_NO_ENTRY, STR_ARG(entry));
+        diag_error(unit->core->diags, (Loc){0}, MSG_NO_ENTRY, STR_ARG(entry));
     else if (module->models.count == 0)
-        diag_error(unit->diags, (Loc){0}, MSG_NO_MODEL);
+        diag_error(unit->core->diags, (Loc){0}, MSG_NO_MODEL);
     else if (module->models.count > 1)
-        diag_error(unit->diags, (Loc){0}, MSG_MANY_MODELS, STR_ARG(path), module->models.count,
-                   model_names(unit->arena, module));
+        diag_error(unit->core->diags, (Loc){0}, MSG_MANY_MODELS, STR_ARG(path),
+                   module->models.count, model_names(unit->core->arena, module));
     else
         return module->models.data[0];
     return NULL;
@@ -142,7 +141,7 @@ static const Graph *choose_model(tcc_unit *unit, const Module *module, Str path)
 /* ---- passes ---------------------------------------------------------------------------------- */
 
 static void pass_on_dump(void *user, Str pass, Str text) {
-    tcc_compiler *compiler = user;
+    const tcc_compiler *compiler = user;
     if (compiler->on_dump == NULL) return;
     char title[64];
     int size = snprintf(title, sizeof title, "# after %.*s\n", STR_ARG(pass));
@@ -166,49 +165,118 @@ PassOptions pass_options(const Options *o) {
 }
 
 static bool run_passes(tcc_unit *unit) {
-    CostModel *cost = NEW(unit->arena, CostModel);
-    *cost = skeleton_cost_model(unit->ctx);
-    const Target *last = unit->target_count > 0 ? unit->targets[unit->target_count - 1] : unit->gpu;
-    unit->pass = (PassContext){.ir = unit->ctx,
-                               .diags = unit->diags,
-                               .target = last,
-                               .cost = cost,
-                               .options = pass_options(&unit->options),
-                               .hooks = {.dump = pass_on_dump, .user = unit->compiler},
-                               .arena = unit->arena,
-                               .scratch = arena_new(NULL)};
-    return passes_run(&unit->pass, unit->arena, unit->source, &unit->result);
+    CostModel *cost = NEW(unit->core->arena, CostModel);
+    *cost = skeleton_cost_model(unit->core->ctx);
+    const Target *last = unit->core->target_count > 0
+                             ? unit->core->targets[unit->core->target_count - 1]
+                             : unit->core->gpu;
+    unit->core->pass = (PassContext){.ir = unit->core->ctx,
+                                     .diags = unit->core->diags,
+                                     .target = last,
+                                     .cost = cost,
+                                     .options = pass_options(&unit->core->options),
+                                     .hooks = {.dump = pass_on_dump, .user = unit->compiler},
+                                     .arena = unit->core->arena,
+                                     .scratch = arena_new(NULL)};
+    return passes_run(&unit->core->pass, unit->core->arena, unit->core->source,
+                      &unit->core->result);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* From here on the core tells nobody anything. */
+static void finish(Core *core) {
+    diags_finish(core->diags);
+    core->teller = NULL;
+    core->pass.hooks = (PassHooks){0};
+}
+
+static const Graph *parse_model(CompileCall *call) {
+    const Module *module = parse_source(call->unit, call->file, call->path);
+    return module == NULL ? NULL : choose_model(call->unit, module, call->path);
+}
+
 static Status compile(CompileCall *call) {
     tcc_unit *unit = call->unit;
-    uint32_t file = 0;
-    unit->arena = arena_new(NULL);
-    unit->ctx = ir_context_new(unit->arena);
-    unit->diags = diags_new(unit->arena, compiler_diagnose, call->compiler, ERROR_LIMIT);
-    const Graph *model = NULL;
-    if (call->graph != NULL) {
-        model = graph_bring(call->graph, unit->ctx, unit->arena, unit->diags, &unit->options);
-    } else {
-        TRY(read_source(call, &file));
-        const Module *module = parse_source(unit, file, call->path);
-        model = module == NULL ? NULL : choose_model(unit, module, call->path);
+    const Graph *model = call->graph != NULL ? call->model : parse_model(call);
+    if (model != NULL && check_skeletons(unit, model))
+        unit->core->source = unit_fill_params(unit, model);
+    bool good = unit->core->source != NULL && run_passes(unit);
+    finish(unit->core);
+    if (good) core_measure(unit->core);
+    return good ? STATUS_ok : STATUS_invalid;
+}
+
+/* A compilation that others may wait for. */
+typedef struct Making {
+    tcc_cache *cache;
+    CacheKey key;
+} Making;
+
+static void abandon(void *data) {
+    Making *making = data;
+    cache_abandon(making->cache, &making->key);
+}
+
+static Status compile_for_cache(CompileCall *call, Making *making) {
+    GuardDefer defer;
+    Core *core = call->unit->core;
+    guard_defer(&defer, abandon, making);
+    core->most_bytes = cache_most_bytes(making->cache);
+    Status status = compile(call);
+    guard_undefer(&defer);
+    if (status == STATUS_ok && atomic_load(&core->bytes) <= core->most_bytes)
+        cache_put(making->cache, &making->key, core);
+    else
+        abandon(making);
+    return status;
+}
+
+/* A core whose files changed is forgotten, and compiled anew. */
+static Core *take_current(const Making *making) {
+    for (;;) {
+        Core *core = cache_take(making->cache, &making->key);
+        if (core == NULL) return NULL;
+        bool holds = core_inputs_hold(core);
+        if (!holds) cache_drop(making->cache, &making->key, core);
+        if (holds) return core;
+        core_release(core);
     }
-    if (model != NULL && check_skeletons(unit, model)) unit->source = unit_fill_params(unit, model);
-    if (unit->source == NULL || !run_passes(unit)) return STATUS_invalid;
+}
+
+/* What the maker was told, but for the first that were told again already. */
+static void tell_again(tcc_compiler *compiler, const Core *core, size_t told) {
+    for (size_t i = told; i < core->reports.count; i++)
+        compiler_diagnose(compiler, &core->reports.data[i]);
+}
+
+static Status find_or_compile(CompileCall *call) {
+    tcc_unit *unit = call->unit;
+    Making making = {.cache = compiler_cache(call->compiler)};
+    TRY(call->graph != NULL ? bring_graph(call) : read_source(call));
+    if (making.cache == NULL) return compile(call);
+    making.key = compile_key(unit->core, call->path, call->text);
+    Core *found = take_current(&making);
+    if (found == NULL) return compile_for_cache(call, &making);
+    size_t told = unit->core->reports.count;
+    core_release(unit->core);
+    unit->core = found;
+    tell_again(call->compiler, found, told);
     return STATUS_ok;
 }
+
+static void free_unit(void *unit) { tcc_unit_free(unit); }
 
 static tcc_status compile_body(void *data) {
     CompileCall *call = data;
     GuardDefer defer;
-    call->unit = new_unit(call->compiler);
+    Core *core = core_new(call->compiler);
+    call->unit = unit_new(call->compiler, core);
     guard_defer(&defer, free_unit, call->unit);
+    core->teller = call->compiler;
+    core->diags = diags_new(core->arena, core_diagnose, core, ERROR_LIMIT);
     tcc_status status = unit_choose_targets(call->unit);
-    if (status == TCC_OK) status = compiler_status(compile(call));
-    if (call->unit->diags != NULL) diags_finish(call->unit->diags);
+    if (status == TCC_OK) status = compiler_status(find_or_compile(call));
     guard_undefer(&defer);
     if (status == TCC_OK) return TCC_OK;
     tcc_unit_free(call->unit);

@@ -51,7 +51,7 @@ static void put_numbers(Buf *buf, const Remark *remark) {
 static void put_place(ExplainCall *call, const Origin *origin) {
     Loc loc = origin_loc(origin);
     if (loc.file == 0) return;
-    diags_put_place(&call->buf, call->unit->diags, loc);
+    diags_put_place(&call->buf, call->unit->core->diags, loc);
     buf_put(&call->buf, STR(": "));
 }
 
@@ -80,7 +80,7 @@ static bool is_first_of_rule(const PassContext *pass, size_t index) {
 
 /* What would change a decision, once for each rule. */
 static void put_advice(ExplainCall *call, Part part) {
-    const PassContext *pass = &call->unit->pass;
+    const PassContext *pass = &call->unit->core->pass;
     bool begun = false;
     for (size_t i = 0; i < pass->remarks.count; i++) {
         const Remark *remark = &pass->remarks.data[i];
@@ -93,7 +93,7 @@ static void put_advice(ExplainCall *call, Part part) {
 }
 
 static void put_remarks(ExplainCall *call, Part part) {
-    const PassContext *pass = &call->unit->pass;
+    const PassContext *pass = &call->unit->core->pass;
     for (size_t i = 0; i < pass->remarks.count; i++)
         if (part_of(pass->remarks.data[i].pass) == part) put_remark(call, &pass->remarks.data[i]);
     put_advice(call, part);
@@ -101,7 +101,7 @@ static void put_remarks(ExplainCall *call, Part part) {
 
 /* The kernels: what is in each, and the bytes that it moves at the dims' tune values. */
 static void put_kernels(ExplainCall *call) {
-    const Program *p = call->unit->result.program;
+    const Program *p = call->unit->core->result.program;
     size_t kernels = p->kernels.count, launches = p->launches.count;
     buf_print(&call->buf, "%zu kernel%s, %zu launch%s\n", kernels, kernels == 1 ? "" : "s",
               launches, launches == 1 ? "" : "es");
@@ -128,7 +128,7 @@ static void put_kernels(ExplainCall *call) {
 
 /* The memory pass's one remark a bucket has what the plan's own figure leaves out. */
 static const Remark *find_plan(const ExplainCall *call, uint32_t bucket) {
-    const PassContext *pass = &call->unit->pass;
+    const PassContext *pass = &call->unit->core->pass;
     for (size_t i = 0; i < pass->remarks.count; i++) {
         const Remark *remark = &pass->remarks.data[i];
         if (part_of(remark->pass) == PART_memory && remark->numbers[0].value == bucket)
@@ -138,7 +138,7 @@ static const Remark *find_plan(const ExplainCall *call, uint32_t bucket) {
 }
 
 static void put_memory(ExplainCall *call) {
-    const Program *p = call->unit->result.program;
+    const Program *p = call->unit->core->result.program;
     for (uint32_t b = 0; b < p->bucket_count; b++) {
         buf_print(&call->buf, "  peak %lld bytes", (long long)p->buckets[b].arena_bytes);
         for (size_t d = 0; d < p->dims.count; d++)
@@ -187,7 +187,7 @@ static tcc_status explain_body(void *data) {
     if (unknown.size > 0)
         return compiler_fail(call->unit->compiler, TCC_INVALID, "there is no \"%.*s\" to show",
                              STR_ARG(unknown));
-    if (call->unit->result.program == NULL)
+    if (call->unit->core->result.program == NULL)
         return compiler_fail(call->unit->compiler, TCC_INVALID,
                              "the passes that were run make no program");
     for (int part = 0; part < PART_count; part++)
@@ -202,7 +202,7 @@ tcc_status tcc_unit_explain(tcc_unit *unit, const char *show, const char **out_t
     if (out_size != NULL) *out_size = 0;
     if (out_text == NULL) return compiler_refuse_null(unit_compiler(unit), "out_text");
     if (out_size == NULL) return compiler_refuse_null(unit_compiler(unit), "out_size");
-    tcc_status status = compiler_enter(unit_compiler(unit), explain_body, &call);
+    tcc_status status = unit_enter(unit, explain_body, &call);
     if (status != TCC_OK || call.buf.data == NULL) return status;
     *out_text = call.buf.data;
     *out_size = call.buf.size;

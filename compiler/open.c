@@ -5,54 +5,63 @@
 #include "runtime/features.h"
 #include "runtime/model.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { PAGE = 4096 };
 
 tcc_status unit_compile_kernels(tcc_unit *unit) {
+    Core *core = unit->core;
     const char *message = NULL;
-    if (unit->has_kernels) return TCC_OK;
-    if (unit->result.program == NULL)
+    if (core->has_kernels) return TCC_OK;
+    if (core->result.program == NULL)
         return compiler_fail(unit->compiler, TCC_INVALID,
                              "the passes that were run make no program");
-    if (unit->target_count == 0)
+    if (core->target_count == 0)
         return compiler_fail(unit->compiler, TCC_INVALID, "no CPU is among the targets");
-    KernelRequest request = {.program = unit->result.program,
-                             .targets = unit->targets,
-                             .target_count = unit->target_count,
-                             .level = unit->options.level == 0 ? EMIT_fast : EMIT_full,
-                             .round_everywhere =
-                                 unit->options.round_everywhere || unit->options.level == 0,
-                             .threads = unit->options.threads};
-    Status status = kernels_compile(&request, unit->arena, &unit->kernels, &message);
+    const Options *o = &core->options;
+    KernelRequest request = {.program = core->result.program,
+                             .targets = core->targets,
+                             .target_count = core->target_count,
+                             .level = o->level == 0 ? EMIT_fast : EMIT_full,
+                             .round_everywhere = o->round_everywhere || o->level == 0,
+                             .threads = o->threads};
+    Status status = kernels_compile(&request, core->arena, &core->kernels, &message);
     if (status != STATUS_ok)
         return compiler_fail(unit->compiler, compiler_status(status), "%s", message);
-    unit->has_kernels = true;
+    core->has_kernels = true;
+    core_measure(core);
     return TCC_OK;
 }
 
 /* The variant that this processor runs best. */
-static uint32_t usable_variant(const tcc_unit *unit, uint32_t have) {
-    uint32_t best = UINT32_MAX;
-    for (uint32_t v = 0; v < unit->target_count; v++)
-        if ((unit->targets[v]->features & ~have) == 0) best = v;
+static uint32_t usable_variant(const Core *core) {
+    uint32_t best = UINT32_MAX, have = cpu_features();
+    for (uint32_t v = 0; v < core->target_count; v++)
+        if ((core->targets[v]->features & ~have) == 0) best = v;
     return best;
 }
 
+static bool load_objects(Core *core, uint32_t variant, const char **out_message) {
+    for (size_t i = 0; i < core->kernels.objects.count; i++) {
+        const KernelObject *object = &core->kernels.objects.data[i];
+        if (object->variant != variant) continue;
+        if (jit_add(core->jit, object->bytes, out_message) != STATUS_ok) return false;
+    }
+    return true;
+}
+
+/* What a failed attempt left goes first. */
 static tcc_status load_kernels(tcc_unit *unit, uint32_t variant, TccKernel ***out_table) {
     const char *message = NULL;
-    uint32_t kernels = (uint32_t)unit->result.program->kernels.count;
-    TccKernel **table = NEW_ARRAY(unit->arena, TccKernel *, kernels * unit->target_count + 1);
-    unit->jit = jit_new(unit->arena, &message);
-    bool loaded = unit->jit != NULL;
-    for (size_t i = 0; loaded && i < unit->kernels.objects.count; i++) {
-        const KernelObject *object = &unit->kernels.objects.data[i];
-        if (object->variant == variant)
-            loaded = jit_add(unit->jit, object->bytes, &message) == STATUS_ok;
-    }
+    Core *core = unit->core;
+    uint32_t kernels = (uint32_t)core->result.program->kernels.count;
+    TccKernel **table = NEW_ARRAY(core->arena, TccKernel *, kernels * core->target_count + 1);
+    jit_free(core->jit);
+    core->jit = NULL;
+    core->jit = jit_new(core->arena, &message);
+    bool loaded = core->jit != NULL && load_objects(core, variant, &message);
     for (uint32_t k = variant * kernels; loaded && k < (variant + 1) * kernels; k++) {
-        table[k] = jit_find(unit->jit, unit->kernels.symbols[k], &message);
+        table[k] = jit_find(core->jit, core->kernels.symbols[k], &message);
         loaded = table[k] != NULL;
     }
     *out_table = table;
@@ -60,50 +69,63 @@ static tcc_status load_kernels(tcc_unit *unit, uint32_t variant, TccKernel ***ou
 }
 
 static tcc_status copy_weights(tcc_unit *unit) {
-    const Program *p = unit->result.program;
+    Core *core = unit->core;
+    const Program *p = core->result.program;
     uint64_t *offsets;
-    uint64_t size = image_place_constants(p, unit->arena, &offsets);
-    unit->weights = aligned_alloc(PAGE, (size_t)(size / PAGE + 1) * PAGE);
-    if (unit->weights == NULL) return compiler_fail(unit->compiler, TCC_MEMORY, "out of memory");
+    uint64_t size = image_place_constants(p, core->arena, &offsets);
+    source_release(&core->memory, core->weights, core->weights_size);
+    core->weights_size = (size_t)(size / PAGE + 1) * PAGE;
+    core->weights = source_allocate(&core->memory, core->weights_size, PAGE);
+    if (core->weights == NULL) return compiler_fail(unit->compiler, TCC_MEMORY, "out of memory");
     for (size_t i = 0; i < p->constants.count; i++)
-        memcpy((char *)unit->weights + offsets[i], p->constants.data[i].blob->bytes,
+        memcpy((char *)core->weights + offsets[i], p->constants.data[i].blob->bytes,
                p->constants.data[i].blob->size);
     return TCC_OK;
 }
 
+static void hold_core(void *core) { core_hold(core); }
+static void release_core(void *core) { core_release(core); }
+
+static void put_together(Core *core, Str image, TccKernel **table) {
+    MetadataRequest about = {.program = core->result.program,
+                             .targets = core->targets,
+                             .target_count = core->target_count,
+                             .compiler = tcc_version(),
+                             .options = options_text(&core->options, core->arena)};
+    Str metadata = metadata_write(&about, core->arena);
+    core->artefact = (TccArtefact){.image = (const TccImage *)(const void *)image.data,
+                                   .weights = core->weights,
+                                   .kernels = table,
+                                   .metadata = metadata.data,
+                                   .metadata_size = metadata.size,
+                                   .owner = core,
+                                   .hold = hold_core,
+                                   .release = release_core};
+}
+
 tcc_status unit_make_artefact(tcc_unit *unit) {
+    Core *core = unit->core;
     const char *message = NULL;
     TccKernel **table;
-    if (unit->artefact.image != NULL) return TCC_OK;
+    if (core->artefact.image != NULL) return TCC_OK;
     tcc_status status = unit_compile_kernels(unit);
     if (status != TCC_OK) return status;
-    uint32_t variant = usable_variant(unit, cpu_features());
+    uint32_t variant = usable_variant(core);
     if (variant == UINT32_MAX)
         return compiler_fail(unit->compiler, TCC_ENVIRONMENT,
                              "this processor cannot run what was compiled for %s",
-                             unit->targets[0]->name);
-    ImageRequest request = {.program = unit->result.program,
-                            .targets = unit->targets,
-                            .target_count = unit->target_count,
-                            .facts = unit->kernels.facts,
-                            .diags = unit->diags};
-    Str image = image_write(&request, unit->arena, &message);
+                             core->targets[0]->name);
+    ImageRequest request = {.program = core->result.program,
+                            .targets = core->targets,
+                            .target_count = core->target_count,
+                            .facts = core->kernels.facts,
+                            .diags = core->diags};
+    Str image = image_write(&request, core->arena, &message);
     if (image.data == NULL) return compiler_fail(unit->compiler, TCC_INVALID, "%s", message);
     status = load_kernels(unit, variant, &table);
     if (status == TCC_OK) status = copy_weights(unit);
-    if (status != TCC_OK) return status;
-    MetadataRequest about = {.program = unit->result.program,
-                             .targets = unit->targets,
-                             .target_count = unit->target_count,
-                             .compiler = tcc_version(),
-                             .options = options_text(&unit->options, unit->arena)};
-    Str metadata = metadata_write(&about, unit->arena);
-    unit->artefact = (TccArtefact){.image = (const TccImage *)(const void *)image.data,
-                                   .weights = unit->weights,
-                                   .kernels = table,
-                                   .metadata = metadata.data,
-                                   .metadata_size = metadata.size};
-    return TCC_OK;
+    if (status == TCC_OK) put_together(core, image, table);
+    return status;
 }
 
 /* Models of a unit are opened by tcc_unit_open. */
@@ -131,10 +153,13 @@ typedef struct OpenCall {
 static tcc_status open_body(void *data) {
     OpenCall *call = data;
     char message[256] = "";
+    ArenaSource memory = call->unit->memory;
+    tcc_allocator own = {sizeof own, memory.allocate, memory.release, memory.user};
     tcc_status status = unit_make_artefact(call->unit);
     if (status != TCC_OK) return status;
     status =
-        model_open(&call->unit->artefact, call->options, &call->model, message, sizeof message);
+        model_open(&call->unit->core->artefact, call->options,
+                   memory.allocate == NULL ? NULL : &own, &call->model, message, sizeof message);
     return status == TCC_OK ? status : compiler_fail(call->unit->compiler, status, "%s", message);
 }
 
@@ -145,7 +170,7 @@ tcc_status tcc_unit_open(tcc_unit *unit, const tcc_open_options *options,
     if (out_model != NULL) *out_model = NULL;
     if (out_api == NULL) return compiler_refuse_null(unit_compiler(unit), "out_api");
     if (out_model == NULL) return compiler_refuse_null(unit_compiler(unit), "out_model");
-    tcc_status status = compiler_enter(unit_compiler(unit), open_body, &call);
+    tcc_status status = unit_enter(unit, open_body, &call);
     if (status == TCC_OK) *out_api = &api;
     *out_model = call.model;
     return status;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 static const tcc_option options[] = {
-#define OPTION(name, argument, meaning) {#name, argument, meaning},
+#define OPTION(name, argument, meaning) {sizeof(tcc_option), #name, argument, meaning},
 #include "compiler/options.def"
 #undef OPTION
 };
@@ -97,20 +97,26 @@ static tcc_status set_precision(tcc_compiler *c, Str value) {
 }
 
 /* The options that are kept as they are written. */
+static const struct {
+    const char *name;
+    size_t offset; /* of its Str in Options */
+} text_options[] = {{"target", offsetof(Options, target)},
+                    {"entry", offsetof(Options, entry)},
+                    {"params", offsetof(Options, params)},
+                    {"passes", offsetof(Options, passes)},
+                    {"skip", offsetof(Options, skip)},
+                    {"d", offsetof(Options, dump_letters)},
+                    {"dump-after", offsetof(Options, dump_after)},
+                    {"dump-dir", offsetof(Options, dump_dir)}};
+enum { TEXT_OPTIONS = sizeof text_options / sizeof *text_options };
+
+static Str *text_at(Options *o, size_t index) {
+    return (Str *)(void *)((char *)o + text_options[index].offset);
+}
+
 static Str *text_option(Options *o, Str name) {
-    struct {
-        Str name;
-        Str *text;
-    } texts[] = {{STR("target"), &o->target},
-                 {STR("entry"), &o->entry},
-                 {STR("params"), &o->params},
-                 {STR("passes"), &o->passes},
-                 {STR("skip"), &o->skip},
-                 {STR("d"), &o->dump_letters},
-                 {STR("dump-after"), &o->dump_after},
-                 {STR("dump-dir"), &o->dump_dir}};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (str_equal(texts[i].name, name)) return texts[i].text;
+    for (size_t i = 0; i < TEXT_OPTIONS; i++)
+        if (str_equal(str_from(text_options[i].name), name)) return text_at(o, i);
     return NULL;
 }
 
@@ -127,6 +133,9 @@ tcc_status option_set(tcc_compiler *c, Str name, Str value) {
     } else if (str_equal(name, STR("threads"))) {
         status = set_number(c, name, value, 0, 1024, &number);
         if (status == TCC_OK) o->threads = (uint32_t)number;
+    } else if (str_equal(name, STR("unit-cache"))) {
+        status = set_number(c, name, value, 0, 1 << 20, &number);
+        if (status == TCC_OK) o->cache_units = (uint32_t)number;
     } else if (str_equal(name, STR("pass-limit"))) {
         status = set_number(c, name, value, 0, INT64_MAX, &o->pass_limit);
     } else if (str_equal(name, STR("D"))) {
@@ -168,6 +177,25 @@ Str options_text(const Options *o, Arena *arena) {
     if (o->strict_sums) buf_put(&buf, STR(" -fstrict-sums"));
     if (o->round_everywhere) buf_put(&buf, STR(" -fexcess-precision=none"));
     return buf_str(&buf);
+}
+
+static void copy_text(Arena *arena, Str *text) { *text = str_copy(arena, *text); }
+
+Options options_copy(const Options *from, Arena *arena) {
+    Options copy = *from;
+    copy.dims.capacity = from->dims.count;
+    copy.dims.data = arena_copy(arena, from->dims.data, from->dims.count * sizeof *copy.dims.data);
+    for (size_t i = 0; i < copy.dims.count; i++) copy_text(arena, &copy.dims.data[i].name);
+    size_t count = from->schedules.count;
+    copy.schedules.capacity = count;
+    copy.schedules.data =
+        arena_copy(arena, from->schedules.data, count * sizeof *copy.schedules.data);
+    for (size_t i = 0; i < count; i++) {
+        copy_text(arena, &copy.schedules.data[i].kernel);
+        copy_text(arena, &copy.schedules.data[i].text);
+    }
+    for (size_t i = 0; i < TEXT_OPTIONS; i++) copy_text(arena, text_at(&copy, i));
+    return copy;
 }
 
 typedef struct SetCall {

@@ -23,7 +23,7 @@ static uint64_t mix(uint64_t *state) {
 static const Blob *random_value(Filler *f, const Type *type, Str name) {
     Tensor tensor = {.dtype = type->dtype, .rank = type->rank};
     for (uint32_t i = 0; i < type->rank; i++) dim_is_const(type->dims[i], &tensor.dims[i]);
-    tensor.data = arena_alloc(f->unit->arena, tensor_bytes(&tensor));
+    tensor.data = arena_alloc(f->unit->core->arena, tensor_bytes(&tensor));
     int64_t count = tensor_elements(&tensor);
     int64_t fan = type->rank > 1 && tensor.dims[0] > 0 ? count / tensor.dims[0] : 1;
     double reach = type->rank > 1 ? sqrt(3.0 / (double)(fan > 0 ? fan : 1)) : 1;
@@ -41,7 +41,7 @@ static const Blob *random_value(Filler *f, const Type *type, Str name) {
         }
         tensor_store(&tensor, begin, size, numbers);
     }
-    return ir_blob(f->unit->ctx, tensor.data, tensor_bytes(&tensor));
+    return ir_blob(f->unit->core->ctx, tensor.data, tensor_bytes(&tensor));
 }
 
 static bool same_shape(const Weight *weight, const Type *type) {
@@ -55,21 +55,21 @@ static const Blob *file_value(Filler *f, const Type *type, Str name, const Origi
     Loc loc = origin == NULL ? (Loc){0} : origin->loc;
     Weight *weight = weights_find(f->table, name);
     if (weight == NULL) {
-        diag_error(f->unit->diags, loc, MSG_PARAM_MISSING, STR_ARG(name));
+        diag_error(f->unit->core->diags, loc, MSG_PARAM_MISSING, STR_ARG(name));
         return NULL;
     }
     weight->used = true;
     if (!same_shape(weight, type)) {
-        Buf want = {.arena = f->unit->arena}, got = {.arena = f->unit->arena};
+        Buf want = {.arena = f->unit->core->arena}, got = {.arena = f->unit->core->arena};
         buf_type(&want, type);
         buf_print(&got, "%s[", dtype_name(weight->dtype));
         for (uint32_t i = 0; i < weight->rank; i++)
             buf_print(&got, i == 0 ? "%lld" : ", %lld", (long long)weight->dims[i]);
         buf_char(&got, ']');
-        diag_error(f->unit->diags, loc, MSG_PARAM_SHAPE, STR_ARG(name), got.data, want.data);
+        diag_error(f->unit->core->diags, loc, MSG_PARAM_SHAPE, STR_ARG(name), got.data, want.data);
         return NULL;
     }
-    return ir_blob_adopt(f->unit->ctx, weight->bytes, weight->size, weight_storage_release,
+    return ir_blob_adopt(f->unit->core->ctx, weight->bytes, weight->size, weight_storage_release,
                          weight_storage_retain(weight->storage));
 }
 
@@ -85,13 +85,13 @@ static NodeId copy_node(Filler *f, Graph *to, const Graph *from, NodeId id, cons
 }
 
 static Graph *fill(Filler *f, const Graph *from) {
-    Graph *to = graph_new(f->unit->ctx, f->unit->arena, *from->name);
-    NodeId *map = NEW_ARRAY(f->unit->arena, NodeId, from->nodes.count);
+    Graph *to = graph_new(f->unit->core->ctx, f->unit->core->arena, *from->name);
+    NodeId *map = NEW_ARRAY(f->unit->core->arena, NodeId, from->nodes.count);
     for (NodeId id = 0; id < from->nodes.count; id++) map[id] = copy_node(f, to, from, id, map);
     for (size_t i = 0; i < from->outputs.count; i++)
         graph_add_output(to, *from->outputs.data[i].name, map[from->outputs.data[i].node]);
     graph_copy_checks(to, from);
-    return diags_error_count(f->unit->diags) == 0 ? to : NULL;
+    return diags_error_count(f->unit->core->diags) == 0 ? to : NULL;
 }
 
 static bool is_missing(const Graph *graph) {
@@ -105,7 +105,7 @@ static bool is_missing(const Graph *graph) {
 static void free_table(void *table) { weights_free(table); }
 
 Graph *unit_fill_params(tcc_unit *unit, const Graph *graph) {
-    Str how = unit->options.params;
+    Str how = unit->core->options.params;
     Filler f = {.unit = unit};
     if (!is_missing(graph)) return (Graph *)(uintptr_t)graph;
     if (str_starts_with(how, STR("random"))) {
@@ -118,11 +118,13 @@ Graph *unit_fill_params(tcc_unit *unit, const Graph *graph) {
             return fill(&f, graph);
         }
     }
-    f.table = weights_new(unit->arena);
+    f.table = weights_new(unit->core->arena);
     GuardDefer defer;
     guard_defer(&defer, free_table, f.table);
     Graph *filled = NULL;
-    if (weights_load(f.table, unit->diags, (Loc){0}, how) == STATUS_ok) filled = fill(&f, graph);
+    if (weights_load(f.table, unit->core->diags, (Loc){0}, how) == STATUS_ok)
+        filled = fill(&f, graph);
+    if (filled != NULL) core_note_inputs(unit->core, f.table);
     guard_undefer(&defer);
     weights_free(f.table);
     return filled;

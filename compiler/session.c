@@ -1,38 +1,74 @@
+/* Compilers: options, callbacks, messages, and the edge of the library. */
 #include "compiler/session.h"
+#include "runtime/structs.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 const char *tcc_version(void) { return "0.1.0"; }
 
-tcc_status tcc_compiler_new(tcc_compiler **out_compiler) {
+bool memory_of(const tcc_allocator *allocator, ArenaSource *out_memory) {
+    tcc_allocator a = {0};
+    *out_memory = (ArenaSource){0};
+    if (allocator == NULL) return true;
+    if (!struct_take(&a, sizeof a, allocator, STRUCT_UPTO(tcc_allocator, user))) return false;
+    *out_memory = (ArenaSource){a.allocate, a.release, a.user};
+    return a.allocate != NULL && a.release != NULL;
+}
+
+/* ---- compilers ------------------------------------------------------------------------------- */
+
+static bool begin_compiler(tcc_compiler *compiler, tcc_cache *cache) {
     Guard guard;
-    if (out_compiler == NULL) return TCC_INVALID;
-    tcc_compiler *compiler = calloc(1, sizeof *compiler);
-    *out_compiler = NULL;
-    if (compiler == NULL) return TCC_MEMORY;
+    compiler->work = cache == NULL ? compiler->memory : cache_memory(cache);
     guard_enter(&guard);
-    if (setjmp(guard.jump) == 0) compiler->arena = arena_new(NULL);
+    if (setjmp(guard.jump) == 0) compiler->arena = arena_new(&compiler->memory);
     guard_leave(&guard);
-    if (compiler->arena == NULL) {
-        free(compiler);
-        return TCC_MEMORY;
-    }
+    if (compiler->arena == NULL) return false;
     compiler->holds = 1;
-    compiler->options = (Options){.level = 2, .target = STR("native"), .pass_limit = -1};
-    *out_compiler = compiler;
-    return TCC_OK;
+    compiler->shared_cache = cache != NULL;
+    compiler->cache = cache;
+    if (cache != NULL) cache_hold(cache);
+    compiler->options = (Options){
+        .level = 2, .target = STR("native"), .pass_limit = -1, .cache_units = USUAL_CACHE_UNITS};
+    return true;
+}
+
+tcc_status tcc_compiler_new_with(const tcc_compiler_options *options, tcc_compiler **out_compiler) {
+    tcc_compiler_options o = {0};
+    ArenaSource memory;
+    if (out_compiler == NULL) return TCC_INVALID;
+    *out_compiler = NULL;
+    if (!struct_take(&o, sizeof o, options, STRUCT_UPTO(tcc_compiler_options, cache)) ||
+        !memory_of(o.allocator, &memory))
+        return TCC_INVALID;
+    tcc_compiler *compiler = source_new(&memory, sizeof *compiler);
+    if (compiler == NULL) return TCC_MEMORY;
+    compiler->memory = memory;
+    if (begin_compiler(compiler, o.cache)) {
+        *out_compiler = compiler;
+        return TCC_OK;
+    }
+    source_release(&memory, compiler, sizeof *compiler);
+    return TCC_MEMORY;
+}
+
+tcc_status tcc_compiler_new(tcc_compiler **out_compiler) {
+    return tcc_compiler_new_with(NULL, out_compiler);
 }
 
 void compiler_release(tcc_compiler *compiler) {
     if (compiler == NULL || --compiler->holds > 0) return;
+    ArenaSource memory = compiler->memory;
+    tcc_cache_free(compiler->cache);
     arena_free(compiler->reading);
     arena_free(compiler->arena);
-    free(compiler);
+    source_release(&memory, compiler, sizeof *compiler);
 }
 
 void tcc_compiler_free(tcc_compiler *compiler) { compiler_release(compiler); }
+
+/* ---- messages and guards --------------------------------------------------------------------- */
 
 const char *tcc_message(const tcc_compiler *compiler) {
     return compiler == NULL ? "there is no compiler" : compiler->message;
@@ -42,8 +78,6 @@ tcc_status compiler_refuse_null(tcc_compiler *compiler, const char *name) {
     if (compiler == NULL) return TCC_INVALID;
     return compiler_fail(compiler, TCC_INVALID, "%s is NULL", name);
 }
-
-tcc_compiler *unit_compiler(const tcc_unit *unit) { return unit == NULL ? NULL : unit->compiler; }
 
 tcc_status compiler_fail(tcc_compiler *compiler, tcc_status status, const char *format, ...) {
     va_list args;
@@ -68,10 +102,13 @@ tcc_status compiler_enter(tcc_compiler *compiler, tcc_status (*body)(void *data)
     if (compiler == NULL) return TCC_INVALID;
     compiler->message[0] = 0;
     guard_enter(&guard);
+    guard.scope.memory = compiler->work;
     if (setjmp(guard.jump) == 0) {
         status = body(data);
     } else if (guard.kind == GUARD_memory) {
         status = compiler_fail(compiler, TCC_MEMORY, "out of memory");
+    } else if (guard.kind == GUARD_stopped) {
+        status = compiler_fail(compiler, TCC_CANCELLED, "cancelled");
     } else {
         status = compiler_fail(compiler, TCC_INTERNAL, "internal error: %s", guard.message);
     }

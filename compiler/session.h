@@ -7,9 +7,12 @@
 #include "base/status.h"
 #include "codegen/kernel.h"
 #include "codegen/lower/jit.h"
+#include "frontend/weights/weights.h"
 #include "passes/pass.h"
 #include "runtime/image.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <tcc/tcc.h>
 
 typedef struct DimOption {
@@ -27,15 +30,20 @@ typedef struct Options {
     Str passes, skip, dump_letters, dump_after, dump_dir;
     int64_t pass_limit;
     uint32_t threads;
+    uint32_t cache_units;
 } Options;
 
-enum { MESSAGE_SIZE = 1024, MAX_TARGETS = 4 };
+enum { MESSAGE_SIZE = 1024, MAX_TARGETS = 4, USUAL_CACHE_UNITS = 8 };
 
 struct tcc_compiler {
-    Arena *arena;    /* of options and texts */
-    int holds;       /* the host's, and each unit's and graph's */
-    uint32_t graphs; /* that were made, to tell their values apart */
+    ArenaSource memory; /* of itself and of handles */
+    ArenaSource work;   /* of what it compiles: the cache's, when the host gave one */
+    Arena *arena;       /* of options and texts */
+    int holds;          /* the host's, and each unit's and graph's */
+    uint32_t graphs;    /* that were made, to tell their values apart */
     Options options;
+    tcc_cache *cache; /* NULL until its own is needed */
+    bool shared_cache;
     tcc_diagnostic_callback *on_diagnostic;
     void *diagnostic_user;
     tcc_text_callback *on_dump;
@@ -44,10 +52,27 @@ struct tcc_compiler {
     Arena *reading; /* of tcc_artefact_read and tcc_reference: the last text */
 };
 
-struct tcc_unit {
-    tcc_compiler *compiler;
+/* A file of weights, or a folder of them, that a model was compiled with. */
+typedef struct CoreInput {
+    Str path;
+    uint8_t digest[32];
+} CoreInput;
+
+/* What was compiled: shared by the units of one compilation that the cache gave out, by the models
+ * that were opened from it, and by the cache. It changes no more once the passes are done, but for
+ * kernels and the artefact, which are made when they are first asked for, and for what is interned
+ * in `ctx`: whoever reads or makes any of that holds `lock`. */
+typedef struct Core {
+    ArenaSource memory;
+    atomic_int holds;
+    atomic_size_t bytes; /* about what it takes */
+    uint64_t most_bytes; /* that the cache would keep; 0: it is not for the cache */
+    pthread_mutex_t lock;
+    tcc_compiler *teller; /* the compiler that is told of diagnostics; NULL when nobody is */
+    VEC(Diag) reports;    /* what it was told */
+    VEC(CoreInput) inputs;
     Options options; /* as they were when it was compiled */
-    Arena *arena;    /* of everything below */
+    Arena *arena;    /* of everything here */
     IrContext *ctx;
     Diags *diags;
     const Target *targets[MAX_TARGETS]; /* CPU variants, from plain to special */
@@ -61,10 +86,33 @@ struct tcc_unit {
     Jit *jit;             /* the first CPU variant in this process */
     TccArtefact artefact; /* of the JIT program */
     void *weights;
+    size_t weights_size;
+} Core;
+
+/* A host's handle. */
+struct tcc_unit {
+    tcc_compiler *compiler;
+    ArenaSource memory;
+    Core *core;
+    Arena *arena; /* of the texts that the host was given */
 };
+
+/* core.c: an empty core, held once, with a copy of the options. Raises GUARD_memory. */
+Core *core_new(const tcc_compiler *compiler);
+/* core.c: sets `bytes` from what there is. */
+void core_measure(Core *core);
+void core_hold(Core *core);
+void core_release(Core *core); /* NULL is allowed; any thread */
+
+/* core.c: a handle of `core`, whose hold it takes over; held by the compiler. Raises GUARD_memory,
+ * and the core is released then. */
+tcc_unit *unit_new(tcc_compiler *compiler, Core *core);
 
 /* Calls body(data) inside a guard. What it raises becomes a status and the compiler's message. */
 tcc_status compiler_enter(tcc_compiler *compiler, tcc_status (*body)(void *data), void *data);
+
+/* The same for a call on a unit, with its core locked. */
+tcc_status unit_enter(tcc_unit *unit, tcc_status (*body)(void *data), void *data);
 
 /* Sets the message of the compiler; returns `status`. */
 tcc_status compiler_fail(tcc_compiler *compiler, tcc_status status, const char *format, ...)
@@ -75,16 +123,48 @@ tcc_status compiler_refuse_null(tcc_compiler *compiler, const char *name);
 /* NULL for NULL. */
 tcc_compiler *unit_compiler(const tcc_unit *unit);
 tcc_status compiler_status(Status status);
+/* The host's allocator, or malloc's for NULL; false when it is none. */
+bool memory_of(const tcc_allocator *allocator, ArenaSource *out_memory);
 
 void compiler_release(tcc_compiler *compiler);
 
 /* The sink that hands diagnostics to the host; `user` is the compiler. */
 void compiler_diagnose(void *user, const Diag *diag);
+/* The sink of a core, which tells its teller and keeps what it told. */
+void core_diagnose(void *user, const Diag *diag);
+
+/* cache.c: the core of the key, held for the caller, or NULL: the caller is then the one who makes
+ * it, others wait, until cache_put (which takes a hold of its own) or cache_abandon. While it waits
+ * it may raise GUARD_stopped. */
+typedef struct CacheKey {
+    uint8_t bytes[32];
+} CacheKey;
+Core *cache_take(tcc_cache *cache, const CacheKey *key);
+void cache_put(tcc_cache *cache, const CacheKey *key, Core *core);
+void cache_abandon(tcc_cache *cache, const CacheKey *key);
+/* Forgets `core`, which is not what the key stands for any more, unless another took its place. */
+void cache_drop(tcc_cache *cache, const CacheKey *key, const Core *core);
+void cache_hold(tcc_cache *cache);
+/* NULL without memory; 0: the usual. */
+tcc_cache *cache_new(const ArenaSource *memory, uint32_t units, uint64_t bytes);
+uint64_t cache_most_bytes(const tcc_cache *cache);
+ArenaSource cache_memory(const tcc_cache *cache);
+/* The cache that the compiler's options ask for; NULL: none. Raises GUARD_memory. */
+tcc_cache *compiler_cache(tcc_compiler *compiler);
+
+/* key.c: the key of a compilation of `text` as the file `path`. */
+CacheKey compile_key(const Core *core, Str path, Str text);
+/* key.c: keeps what the table was read from, unless the core is not for the cache or gets too large
+ * for it by that. */
+void core_note_inputs(Core *core, const WeightTable *table);
+/* key.c: whether the files still have the bytes that the core was compiled with. */
+bool core_inputs_hold(const Core *core);
 
 /* options.c: one option into `compiler->options`. */
 tcc_status option_set(tcc_compiler *compiler, Str name, Str value);
 /* The options that decide what is compiled, as a command line. */
 Str options_text(const Options *options, Arena *arena);
+Options options_copy(const Options *options, Arena *arena);
 
 /* target.c: `unit->targets` and `unit->gpu` from the option. */
 tcc_status unit_choose_targets(tcc_unit *unit);

@@ -115,20 +115,24 @@ static void probe_reading(Subject *subject, const void *data, ProbeResult *resul
 static void take_unit(Subject *subject) {
     const tcc_unit *unit = subject->unit;
     uint32_t have = cpu_features();
-    subject->ctx = unit->ctx;
-    subject->diags = unit->diags;
-    subject->graph = unit->source;
+    const Core *core = unit->core;
+    subject->ctx = core->ctx;
+    subject->diags = core->diags;
+    subject->graph = core->source;
     subject->options = subject->compiler->options;
     subject->options.dump_letters = subject->options.dump_after = STR("");
-    for (uint32_t i = 0; i < unit->target_count; i++) {
-        subject->tuned = unit->targets[i];
-        if ((unit->targets[i]->features & ~have) == 0) subject->target = unit->targets[i];
+    for (uint32_t i = 0; i < core->target_count; i++) {
+        subject->tuned = core->targets[i];
+        if ((core->targets[i]->features & ~have) == 0) subject->target = core->targets[i];
     }
 }
 
 tcc_status subject_open(Subject *subject) {
     Outcome outcome;
+    Options *options = &subject->compiler->options;
     subject->arena = arena_new(NULL);
+    subject->cache_units = options->cache_units;
+    options->cache_units = 0;
     subject_probe(subject, probe_reading, NULL, &outcome);
     if (outcome.result.status == TCC_INTERNAL)
         return compiler_fail(subject->compiler, TCC_INTERNAL, "%s", outcome.result.text);
@@ -142,6 +146,7 @@ tcc_status subject_open(Subject *subject) {
 }
 
 void subject_close(Subject *subject) {
+    if (subject->arena != NULL) subject->compiler->options.cache_units = subject->cache_units;
     tcc_unit_free(subject->unit);
     arena_free(subject->arena);
 }

@@ -67,6 +67,7 @@ struct Subject {
     tcc_search_options search;
     Source source;
     Arena *arena;
+    uint32_t cache_units; /* of the compiler: nothing is kept while a fault is looked for */
     uint32_t probes;
     /* Of the model that was read. */
     tcc_unit *unit;

@@ -16,21 +16,21 @@ static const Target *native_target(void) {
 
 static tcc_status add_target(tcc_unit *unit, const Target *target) {
     if (target->kind == TARGET_gpu) {
-        if (unit->gpu != NULL && unit->gpu != target)
+        if (unit->core->gpu != NULL && unit->core->gpu != target)
             return compiler_fail(unit->compiler, TCC_INVALID, "--target: only one GPU at a time");
-        unit->gpu = target;
+        unit->core->gpu = target;
         return TCC_OK;
     }
-    for (uint32_t i = 0; i < unit->target_count; i++)
-        if (unit->targets[i] == target) return TCC_OK;
-    if (unit->target_count == MAX_TARGETS)
+    for (uint32_t i = 0; i < unit->core->target_count; i++)
+        if (unit->core->targets[i] == target) return TCC_OK;
+    if (unit->core->target_count == MAX_TARGETS)
         return compiler_fail(unit->compiler, TCC_INVALID, "--target: too many targets");
-    uint32_t at = unit->target_count++;
-    while (at > 0 && unit->targets[at - 1]->features > target->features) {
-        unit->targets[at] = unit->targets[at - 1];
+    uint32_t at = unit->core->target_count++;
+    while (at > 0 && unit->core->targets[at - 1]->features > target->features) {
+        unit->core->targets[at] = unit->core->targets[at - 1];
         at--;
     }
-    unit->targets[at] = target;
+    unit->core->targets[at] = target;
     return TCC_OK;
 }
 
@@ -55,7 +55,7 @@ static tcc_status add_named(tcc_unit *unit, Str name) {
 }
 
 tcc_status unit_choose_targets(tcc_unit *unit) {
-    Str rest = unit->options.target;
+    Str rest = unit->core->options.target;
     tcc_status status = TCC_OK;
     while (status == TCC_OK) {
         size_t n = 0;

@@ -16,21 +16,22 @@ typedef struct TextCall {
 } TextCall;
 
 static bool rounds_everywhere(const tcc_unit *unit) {
-    return unit->options.round_everywhere || unit->options.level == 0;
+    return unit->core->options.round_everywhere || unit->core->options.level == 0;
 }
 
 static const Target *main_target(const tcc_unit *unit) {
-    return unit->target_count > 0 ? unit->targets[unit->target_count - 1] : unit->gpu;
+    return unit->core->target_count > 0 ? unit->core->targets[unit->core->target_count - 1]
+                                        : unit->core->gpu;
 }
 
 static tcc_status need_program(TextCall *call) {
-    if (call->unit->result.program != NULL) return TCC_OK;
+    if (call->unit->core->result.program != NULL) return TCC_OK;
     return compiler_fail(call->compiler, TCC_INVALID, "the passes that were run make no program");
 }
 
 static tcc_status put_graph(TextCall *call) {
-    Module module = {.ctx = call->unit->ctx, .arena = call->unit->arena};
-    vec_push(call->unit->arena, &module.models, (Graph *)(uintptr_t)call->unit->result.graph);
+    Module module = {.ctx = call->unit->core->ctx, .arena = call->unit->arena};
+    vec_push(call->unit->arena, &module.models, (Graph *)(uintptr_t)call->unit->core->result.graph);
     print_module(&call->buf, &module, &(PrintOptions){0});
     print_blobs(&call->buf, &module);
     return TCC_OK;
@@ -38,14 +39,14 @@ static tcc_status put_graph(TextCall *call) {
 
 static tcc_status put_program(TextCall *call) {
     tcc_status status = need_program(call);
-    if (status == TCC_OK) buf_program(&call->buf, call->unit->result.program);
+    if (status == TCC_OK) buf_program(&call->buf, call->unit->core->result.program);
     return status;
 }
 
 static tcc_status put_tiles(TextCall *call, TileState state) {
     const char *why = NULL;
     tcc_status status = need_program(call);
-    const Program *p = call->unit->result.program;
+    const Program *p = call->unit->core->result.program;
     for (uint32_t k = 0; status == TCC_OK && k < p->kernels.count; k++) {
         const TileProgram *tile =
             kernel_tile(p, k, main_target(call->unit), state, rounds_everywhere(call->unit),
@@ -73,8 +74,8 @@ static Str without_header(Str ptx) {
 static tcc_status put_code(TextCall *call, const Target *target, EmitKind kind) {
     const char *why = NULL;
     tcc_status status = need_program(call);
-    const Program *p = call->unit->result.program;
-    EmitLevel level = call->unit->options.level == 0 ? EMIT_fast : EMIT_full;
+    const Program *p = call->unit->core->result.program;
+    EmitLevel level = call->unit->core->options.level == 0 ? EMIT_fast : EMIT_full;
     for (uint32_t k = 0; status == TCC_OK && k < p->kernels.count; k++) {
         Str text;
         Status emitted = kernel_emit(p, k, target, level, rounds_everywhere(call->unit), kind,
@@ -102,22 +103,23 @@ static tcc_status put_machine_code(TextCall *call, const Target *target, const c
 
 static tcc_status put_assembly(TextCall *call) {
     const tcc_unit *unit = call->unit;
-    const Target *last = unit->target_count > 0 ? unit->targets[unit->target_count - 1] : NULL;
+    const Target *last =
+        unit->core->target_count > 0 ? unit->core->targets[unit->core->target_count - 1] : NULL;
     return put_machine_code(call, last, "asm", "native");
 }
 
 static tcc_status put_ptx(TextCall *call) {
-    return put_machine_code(call, call->unit->gpu, "ptx", "sm_80");
+    return put_machine_code(call, call->unit->core->gpu, "ptx", "sm_80");
 }
 
 static tcc_status put_times(TextCall *call) {
-    passes_print_times(&call->buf, &call->unit->pass);
+    passes_print_times(&call->buf, &call->unit->core->pass);
     return TCC_OK;
 }
 
 /* The fused graph for graphviz: kernels are boxes, tensors in memory are edges. */
 static tcc_status put_dot(TextCall *call) {
-    const Graph *g = call->unit->result.graph;
+    const Graph *g = call->unit->core->result.graph;
     buf_print(&call->buf, "digraph \"%.*s\" {\n", STR_ARG(*g->name));
     for (NodeId id = 0; id < g->nodes.count; id++) {
         const Node *node = graph_node(g, id);
@@ -140,7 +142,7 @@ static tcc_status put_dot(TextCall *call) {
 
 /* A C header with the model's interface: names, ranks and fixed dims as constants. */
 static tcc_status put_header(TextCall *call) {
-    const Graph *g = call->unit->source;
+    const Graph *g = call->unit->core->source;
     Buf *b = &call->buf;
     buf_print(b, "/* The interface of model %.*s. */\n#pragma once\n#include <tcc/model.h>\n\n",
               STR_ARG(*g->name));
@@ -171,6 +173,7 @@ static const struct {
 
 static tcc_status text_body(void *data) {
     TextCall *call = data;
+    call->buf.arena = call->unit->arena;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (strcmp(texts[i].kind, call->kind) == 0) return texts[i].put(call);
     return compiler_fail(call->compiler, TCC_INVALID, "there is nothing called \"%s\" to show",
@@ -184,7 +187,8 @@ static tcc_status run_text(TextCall *call, tcc_status (*body)(void *data), const
     if (out_text == NULL) return compiler_refuse_null(call->compiler, "out_text");
     if (out_size == NULL) return compiler_refuse_null(call->compiler, "out_size");
     if (call->kind == NULL) return compiler_refuse_null(call->compiler, "kind");
-    tcc_status status = compiler_enter(call->compiler, body, call);
+    tcc_status status = call->unit == NULL ? compiler_enter(call->compiler, body, call)
+                                           : unit_enter(call->unit, body, call);
     bool good = status == TCC_OK;
     *out_text = !good ? NULL : call->buf.data == NULL ? "" : call->buf.data;
     *out_size = good ? call->buf.size : 0;
@@ -194,7 +198,6 @@ static tcc_status run_text(TextCall *call, tcc_status (*body)(void *data), const
 tcc_status tcc_unit_text(tcc_unit *unit, const char *kind, const char **out_text,
                          size_t *out_size) {
     TextCall call = {.unit = unit, .compiler = unit_compiler(unit), .kind = kind};
-    if (unit != NULL) call.buf.arena = unit->arena;
     return run_text(&call, text_body, out_text, out_size);
 }
 

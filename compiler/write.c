@@ -47,9 +47,9 @@ static Str find_explanation(Arena *arena, Str text) {
 
 static Str graph_text(tcc_unit *unit) {
     Buf buf = {.arena = unit->arena};
-    Module module = {.ctx = unit->ctx, .arena = unit->arena};
-    if (unit->options.strip_info) return (Str){0};
-    vec_push(unit->arena, &module.models, (Graph *)(uintptr_t)unit->result.graph);
+    Module module = {.ctx = unit->core->ctx, .arena = unit->arena};
+    if (unit->core->options.strip_info) return (Str){0};
+    vec_push(unit->arena, &module.models, (Graph *)(uintptr_t)unit->core->result.graph);
     print_module(&buf, &module, &(PrintOptions){.origins = true});
     put_explanation(&buf, unit_explanation(unit));
     return buf_str(&buf);
@@ -60,8 +60,8 @@ static bool is_source(tcc_unit *unit, Str path) {
     struct stat output, source;
     if (stat(str_terminated(unit->arena, path), &output) != 0 || !S_ISREG(output.st_mode))
         return false;
-    for (uint32_t file = 1; file <= diags_file_count(unit->diags); file++) {
-        const char *name = str_terminated(unit->arena, diags_file_path(unit->diags, file));
+    for (uint32_t file = 1; file <= diags_file_count(unit->core->diags); file++) {
+        const char *name = str_terminated(unit->arena, diags_file_path(unit->core->diags, file));
         if (stat(name, &source) == 0 && source.st_dev == output.st_dev &&
             source.st_ino == output.st_ino)
             return true;
@@ -76,28 +76,28 @@ static tcc_status write_body(void *data) {
         return compiler_fail(unit->compiler, TCC_INVALID,
                              "%.*s would be replaced, and the model was made from it",
                              STR_ARG(call->path));
-    if (unit->gpu != NULL)
+    if (unit->core->gpu != NULL)
         return compiler_fail(unit->compiler, TCC_INVALID,
                              "a model.so holds code for CPUs; --emit=ptx writes that for %s",
-                             unit->gpu->name);
+                             unit->core->gpu->name);
     tcc_status status = unit_compile_kernels(unit);
     if (status != TCC_OK) return status;
-    ArtefactRequest request = {.program = unit->result.program,
-                               .targets = unit->targets,
-                               .target_count = unit->target_count,
-                               .kernels = &unit->kernels,
+    ArtefactRequest request = {.program = unit->core->result.program,
+                               .targets = unit->core->targets,
+                               .target_count = unit->core->target_count,
+                               .kernels = &unit->core->kernels,
                                .compiler = tcc_version(),
-                               .options = options_text(&unit->options, unit->arena),
+                               .options = options_text(&unit->core->options, unit->arena),
                                .graph = graph_text(unit),
-                               .places = unit->diags};
-    return compiler_status(
-        artefact_write(&request, call->kind, unit->arena, unit->diags, call->path));
+                               .places = unit->core->diags};
+    Diags *diags = diags_new(unit->arena, compiler_diagnose, unit->compiler, 0);
+    return compiler_status(artefact_write(&request, call->kind, unit->arena, diags, call->path));
 }
 
 static tcc_status write_unit(tcc_unit *unit, ArtefactKind kind, const char *path) {
     WriteCall call = {unit, kind, str_from(path)};
     if (path == NULL) return compiler_refuse_null(unit_compiler(unit), "path");
-    return compiler_enter(unit_compiler(unit), write_body, &call);
+    return unit_enter(unit, write_body, &call);
 }
 
 tcc_status tcc_unit_write(tcc_unit *unit, const char *path) {

@@ -88,7 +88,8 @@ Exit report_exit(tcc_status status) {
     case TCC_INDEX: return EXIT_wrong;
     case TCC_ENVIRONMENT:
     case TCC_MEMORY:
-    case TCC_INTERNAL: break;
+    case TCC_INTERNAL:
+    case TCC_CANCELLED: break;
     }
     return EXIT_environment;
 }

@@ -16,7 +16,7 @@ static tcc_status entry_open(const tcc_open_options *options, tcc_model **out_mo
                             .kernels = tcc_artefact_kernels,
                             .metadata = tcc_artefact_metadata,
                             .metadata_size = (size_t)tcc_artefact_metadata_size};
-    return model_open(&artefact, options, out_model, message, message_size);
+    return model_open(&artefact, options, NULL, out_model, message, message_size);
 }
 
 static const tcc_model_api api = {MODEL_API_COMMON, .open = entry_open};

@@ -108,6 +108,10 @@ typedef struct TccArtefact {
     TccKernel *const *kernels; /* kernel k of variant v at [v * kernels + k] */
     const char *metadata;
     size_t metadata_size;
+    /* Who has all of this, and must live as long as models of it; NULL in a model.so. */
+    void *owner;
+    void (*hold)(void *owner);
+    void (*release)(void *owner);
 } TccArtefact;
 
 #endif

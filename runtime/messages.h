@@ -5,7 +5,7 @@
 
 /* arguments */
 #define RUN_NULL "null-argument", "%s is NULL"
-#define RUN_STREAM "stream", "a stream was given to a model on the CPU"
+#define RUN_STREAM "stream", "the stream is none that a model on the CPU knows"
 #define RUN_OUTPUT_INDEX "output-index", "the model has %u outputs"
 #define RUN_COUNT "tensor-count", "%u %s were given, the model has %u"
 #define RUN_STRUCT_SIZE "struct-size", "%s \"%s\": tcc_tensor.size is wrong"
@@ -34,6 +34,7 @@
 /* opening */
 #define RUN_ABI "abi", "the model has version %u of the ABI, the runtime version %d"
 #define RUN_OPEN_SIZE "struct-size", "tcc_open_options.size is wrong"
+#define RUN_ALLOCATOR "allocator", "tcc_allocator is not complete"
 #define RUN_PROCESSOR "processor", "the model was compiled for %s, which this processor is not"
 
 #endif

@@ -2,11 +2,10 @@
 
 #include "runtime/features.h"
 #include "runtime/messages.h"
+#include "runtime/structs.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -49,51 +48,68 @@ static tcc_status say_no_variant(const TccImage *image, Answer answer) {
                image->variants.count > 0 ? image_string(image, variants[0].name) : "no CPU");
 }
 
-static tcc_status prepare_threads(tcc_model *model, const tcc_open_options *options) {
-    int32_t threads = options == NULL ? 0 : options->threads;
-    if (options != NULL && options->parallel_for != NULL) {
+static bool prepare_threads(tcc_model *model, const tcc_open_options *options) {
+    if (options->parallel_for != NULL) {
         model->parallel_for = options->parallel_for;
         model->parallel_user = options->parallel_user;
-        model->threads = threads > 0 ? threads : 1;
-        return TCC_OK;
+        model->threads = options->threads > 0 ? options->threads : 1;
+        return true;
     }
-    model->pool = pool_new(threads);
-    if (model->pool == NULL) return TCC_MEMORY;
+    model->pool = pool_new(&model->memory, options->threads);
+    if (model->pool == NULL) return false;
     model->threads = pool_threads(model->pool);
-    return TCC_OK;
+    return true;
+}
+
+static tcc_model *new_model(const TccArtefact *artefact, const Memory *memory,
+                            const tcc_open_options *options) {
+    tcc_model *model = memory_new(memory, sizeof *model);
+    if (model == NULL) return NULL;
+    model->artefact = *artefact;
+    model->memory = *memory;
+    atomic_init(&model->holds, 1);
+    if (prepare_threads(model, options)) {
+        if (artefact->owner != NULL) artefact->hold(artefact->owner);
+        return model;
+    }
+    memory_free(memory, model, sizeof *model);
+    return NULL;
 }
 
 tcc_status model_open(const TccArtefact *artefact, const tcc_open_options *options,
-                      tcc_model **out_model, char *message, size_t message_size) {
+                      const tcc_allocator *allocator, tcc_model **out_model, char *message,
+                      size_t message_size) {
     const TccImage *image = artefact->image;
     Answer answer = {message, message_size};
+    tcc_open_options o = {0};
+    Memory memory;
+    uint32_t variant = 0;
     if (out_model == NULL) return say(answer, TCC_INVALID, RUN_NULL, "out_model");
     *out_model = NULL;
     if (image->magic != TCC_IMAGE_MAGIC || image->abi != TCC_ABI_VERSION)
         return say(answer, TCC_INVALID, RUN_ABI, image->abi, TCC_ABI_VERSION);
-    if (options != NULL && options->size < sizeof *options)
+    if (!struct_take(&o, sizeof o, options, STRUCT_UPTO(tcc_open_options, parallel_user)))
         return say(answer, TCC_INVALID, RUN_OPEN_SIZE);
-    uint32_t variant = 0;
+    if (!memory_from(o.allocator != NULL ? o.allocator : allocator, &memory))
+        return say(answer, TCC_INVALID, RUN_ALLOCATOR);
     if (!choose_variant(image, &variant)) return say_no_variant(image, answer);
-    tcc_model *model = calloc(1, sizeof *model);
+    tcc_model *model = new_model(artefact, &memory, &o);
     if (model == NULL) return say(answer, TCC_MEMORY, RUN_MEMORY);
-    model->artefact = *artefact;
     model->variant = variant;
-    atomic_init(&model->holds, 1);
-    if (prepare_threads(model, options) != TCC_OK) {
-        free(model);
-        return say(answer, TCC_MEMORY, RUN_MEMORY);
-    }
     *out_model = model;
     return TCC_OK;
 }
 
 void model_hold(tcc_model *model) { atomic_fetch_add(&model->holds, 1); }
 
+/* The owner goes last: it has what the model is made of. */
 void model_release(tcc_model *model) {
     if (model == NULL || atomic_fetch_sub(&model->holds, 1) != 1) return;
+    Memory memory = model->memory;
+    TccArtefact artefact = model->artefact;
     pool_free(model->pool);
-    free(model);
+    memory_free(&memory, model, sizeof *model);
+    if (artefact.owner != NULL) artefact.release(artefact.owner);
 }
 
 /* ---- the interface --------------------------------------------------------------------------- */
@@ -112,22 +128,19 @@ uint32_t model_output_count(const tcc_model *model) {
 }
 
 static tcc_status fill_port(const TccImage *image, TccTable table, uint32_t index, tcc_port *out) {
-    if (out == NULL || index >= table.count || out->size < sizeof *out) return TCC_INVALID;
+    if (out == NULL || index >= table.count) return TCC_INVALID;
     const TccPort *port = (const TccPort *)image_at(image, table) + index;
-    uint32_t size = out->size;
-    memset(out, 0, sizeof *out);
-    out->size = size;
-    out->name = image_string(image, port->name);
-    out->dtype = port->dtype;
-    out->rank = port->rank;
+    tcc_port p = {
+        .name = image_string(image, port->name), .dtype = port->dtype, .rank = port->rank};
     for (uint32_t i = 0; i < port->rank; i++) {
         bool fixed = port->dim_names[i] == 0;
-        out->lo[i] = port->lo[i];
-        out->hi[i] = port->hi[i];
-        out->dims[i] = fixed ? port->lo[i] : -1;
-        out->dim_names[i] = fixed ? NULL : image_string(image, port->dim_names[i]);
+        p.lo[i] = port->lo[i];
+        p.hi[i] = port->hi[i];
+        p.dims[i] = fixed ? port->lo[i] : -1;
+        p.dim_names[i] = fixed ? NULL : image_string(image, port->dim_names[i]);
     }
-    return TCC_OK;
+    size_t least = STRUCT_UPTO(tcc_port, dim_names);
+    return struct_give(out, &p, sizeof p, least) ? TCC_OK : TCC_INVALID;
 }
 
 tcc_status model_input_port(const tcc_model *model, uint32_t index, tcc_port *out_port) {

@@ -3,8 +3,10 @@
 #define TCC_RUNTIME_MODEL_H
 
 #include "runtime/image.h"
+#include "runtime/memory.h"
 #include "runtime/pool.h"
 #include "runtime/session.h"
+#include "runtime/stream.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -12,7 +14,8 @@
 
 struct tcc_model {
     TccArtefact artefact;
-    atomic_int holds; /* the opener's and each session's */
+    Memory memory;    /* of the model, its sessions and streams */
+    atomic_int holds; /* the opener's and each session's and stream's */
     uint32_t variant;
     Pool *pool; /* NULL when the caller has its own threads */
     tcc_parallel_for *parallel_for;
@@ -34,9 +37,12 @@ static inline uint32_t image_kernel_count(const TccImage *image) {
     return image->kernels.count / image->variants.count;
 }
 
-/* What tcc_model_api.open does, for the artefact that is given; it must outlive the model. */
+/* What tcc_model_api.open does, for the artefact that is given; it must outlive the model, unless
+ * it has an owner, which the model then holds. `allocator` serves where the options name none;
+ * NULL: malloc. */
 tcc_status model_open(const TccArtefact *artefact, const tcc_open_options *options,
-                      tcc_model **out_model, char *message, size_t message_size);
+                      const tcc_allocator *allocator, tcc_model **out_model, char *message,
+                      size_t message_size);
 void model_hold(tcc_model *model);
 void model_release(tcc_model *model);
 
@@ -54,6 +60,7 @@ tcc_status model_output_port(const tcc_model *model, uint32_t index, tcc_port *o
     .output_port = model_output_port, .session_new = session_new, .session_free = session_free,    \
     .session_message = session_message, .output_dims = session_output_dims, .run = session_run,    \
     .enqueue = session_enqueue, .sync = session_sync, .run_info = session_run_info,                \
-    .profile = session_profile
+    .profile = session_profile, .stream_new = stream_new, .stream_sync = stream_sync,              \
+    .stream_free = stream_free
 
 #endif

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@ typedef struct Worker {
 } Worker;
 
 struct Pool {
+    Memory memory;
     int32_t threads;
     int32_t started; /* workers that run; fewer when the system refuses more */
     Worker *workers;
@@ -88,15 +88,16 @@ static void forget_workers(Pool *pool) {
     atomic_store(&pool->generation, 0);
 }
 
-Pool *pool_new(int32_t threads) {
-    Pool *pool = calloc(1, sizeof *pool);
+Pool *pool_new(const Memory *memory, int32_t threads) {
+    Pool *pool = memory_new(memory, sizeof *pool);
     if (pool == NULL) return NULL;
+    pool->memory = *memory;
     if (threads <= 0) threads = core_count();
     if (threads > MAX_THREADS) threads = MAX_THREADS;
     pool->threads = threads;
-    pool->workers = calloc((size_t)threads, sizeof *pool->workers);
+    pool->workers = memory_new(memory, (size_t)threads * sizeof *pool->workers);
     if (pool->workers == NULL) {
-        free(pool);
+        memory_free(memory, pool, sizeof *pool);
         return NULL;
     }
     forget_workers(pool);
@@ -135,8 +136,9 @@ void pool_free(Pool *pool) {
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->sleep);
     pthread_mutex_destroy(&pool->busy);
-    free(pool->workers);
-    free(pool);
+    Memory memory = pool->memory;
+    memory_free(&memory, pool->workers, (size_t)pool->threads * sizeof *pool->workers);
+    memory_free(&memory, pool, sizeof *pool);
 }
 
 int32_t pool_threads(const Pool *pool) { return pool->threads; }

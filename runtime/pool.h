@@ -4,13 +4,15 @@
 #ifndef TCC_RUNTIME_POOL_H
 #define TCC_RUNTIME_POOL_H
 
+#include "runtime/memory.h"
+
 #include <stdint.h>
 
 typedef struct Pool Pool;
 
 /* A pool of `threads` including the caller's (0: one a core this process may use). NULL without
  * memory. */
-Pool *pool_new(int32_t threads);
+Pool *pool_new(const Memory *memory, int32_t threads);
 void pool_free(Pool *pool); /* joins the workers; NULL is allowed */
 int32_t pool_threads(const Pool *pool);
 

@@ -3,53 +3,73 @@
  * next run with the same dims. */
 #include "runtime/messages.h"
 #include "runtime/session_internal.h"
+#include "runtime/structs.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+enum { TABLE_ALIGNMENT = 16 };
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
 
-static void *new_array(uint32_t count, size_t size) { return calloc(count == 0 ? 1 : count, size); }
+/* Hands out a part of the tables, or counts it while there are none. */
+static void *take_table(tcc_session *s, size_t *used, uint32_t count, size_t size) {
+    size_t begin = *used;
+    *used += ((size_t)count * size + TABLE_ALIGNMENT - 1) / TABLE_ALIGNMENT * TABLE_ALIGNMENT;
+    return s->tables == NULL ? NULL : (char *)s->tables + begin;
+}
+
+/* The size of all tables; they lie in s->tables once that is there. */
+static size_t lay_out_tables(tcc_session *s) {
+    const TccImage *image = s->model->artefact.image;
+    size_t used = 0;
+    s->dims = take_table(s, &used, image->dims.count, sizeof *s->dims);
+    s->points = take_table(s, &used, image->launches.count, sizeof *s->points);
+    s->buffer_bytes = take_table(s, &used, image->buffers.count, sizeof *s->buffer_bytes);
+    s->staged = take_table(s, &used, image->inputs.count + image->outputs.count, sizeof *s->staged);
+    s->buffers = take_table(s, &used, image->buffers.count, sizeof *s->buffers);
+    s->arguments = take_table(s, &used, image->launch_buffers.count, sizeof *s->arguments);
+    return used + 1;
+}
 
 tcc_status session_new(tcc_model *model, tcc_session **out_session) {
     if (out_session != NULL) *out_session = NULL;
     if (model == NULL || out_session == NULL) return TCC_INVALID;
-    const TccImage *image = model->artefact.image;
-    tcc_session *s = calloc(1, sizeof *s);
+    tcc_session *s = memory_new(&model->memory, sizeof *s);
     if (s == NULL) return TCC_MEMORY;
     s->model = model;
-    model_hold(model);
-    s->dims = new_array(image->dims.count, sizeof *s->dims);
-    s->points = new_array(image->launches.count, sizeof *s->points);
-    s->buffer_bytes = new_array(image->buffers.count, sizeof *s->buffer_bytes);
-    s->staged = new_array(image->inputs.count + image->outputs.count, sizeof *s->staged);
-    s->buffers = new_array(image->buffers.count, sizeof *s->buffers);
-    s->arguments = new_array(image->launch_buffers.count, sizeof *s->arguments);
-    if (s->dims && s->points && s->buffer_bytes && s->staged && s->buffers && s->arguments) {
-        *out_session = s;
-        return TCC_OK;
+    s->tables_size = lay_out_tables(s);
+    s->tables = memory_new(&model->memory, s->tables_size);
+    if (s->tables == NULL) {
+        memory_free(&model->memory, s, sizeof *s);
+        return TCC_MEMORY;
     }
-    session_free(s);
-    return TCC_MEMORY;
+    lay_out_tables(s);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->idle, NULL);
+    model_hold(model);
+    *out_session = s;
+    return TCC_OK;
+}
+
+static void free_block(const tcc_session *s, Block *block) {
+    memory_free(&s->model->memory, block->data, block->size);
 }
 
 void session_free(tcc_session *s) {
     if (s == NULL) return;
-    const TccImage *image = s->model->artefact.image;
-    for (uint32_t i = 0; s->staged != NULL && i < image->inputs.count + image->outputs.count; i++)
-        free(s->staged[i].data);
-    free(s->arena.data);
-    free(s->scratch.data);
-    free(s->arguments);
-    free(s->buffers);
-    free(s->staged);
-    free(s->buffer_bytes);
-    free(s->points);
-    free(s->dims);
-    model_release(s->model);
-    free(s);
+    session_settle(s);
+    tcc_model *model = s->model;
+    const TccImage *image = model->artefact.image;
+    for (uint32_t i = 0; i < image->inputs.count + image->outputs.count; i++)
+        free_block(s, &s->staged[i]);
+    free_block(s, &s->arena);
+    free_block(s, &s->scratch);
+    pthread_cond_destroy(&s->idle);
+    pthread_mutex_destroy(&s->lock);
+    memory_free(&model->memory, s->tables, s->tables_size);
+    memory_free(&model->memory, s, sizeof *s);
+    model_release(model);
 }
 
 const char *session_message(const tcc_session *session) {
@@ -70,22 +90,21 @@ tcc_status session_fail(tcc_session *s, tcc_status status, const char *id, const
 }
 
 /* At least `size` bytes, aligned; the contents are not kept. */
-bool block_reserve(Block *block, size_t size) {
+bool block_reserve(const tcc_session *s, Block *block, size_t size) {
     if (block->size >= size) return true;
     size_t rounded = (size + PAGE - 1) / PAGE * PAGE;
     if (rounded < size) return false;
-    char *data = aligned_alloc(ALIGNMENT, rounded);
+    char *data = memory_take(&s->model->memory, rounded, ALIGNMENT);
     if (data == NULL) return false;
-    free(block->data);
+    free_block(s, block);
     *block = (Block){data, rounded};
     return true;
 }
 
 /* ---- the API --------------------------------------------------------------------------------- */
 
-tcc_status session_run(tcc_session *s, const tcc_tensor *inputs, uint32_t input_count,
-                       const tcc_tensor *outputs, uint32_t output_count) {
-    if (s == NULL) return TCC_INVALID;
+tcc_status session_run_now(tcc_session *s, const tcc_tensor *inputs, uint32_t input_count,
+                           const tcc_tensor *outputs, uint32_t output_count) {
     tcc_status status = session_bind_inputs(s, inputs, input_count, true);
     if (status == TCC_OK) status = session_check_outputs(s, outputs, output_count);
     if (status == TCC_OK) status = session_point_buffers(s, inputs, outputs);
@@ -95,26 +114,18 @@ tcc_status session_run(tcc_session *s, const tcc_tensor *inputs, uint32_t input_
     return status;
 }
 
-tcc_status session_enqueue(tcc_session *s, const tcc_tensor *inputs, uint32_t input_count,
-                           const tcc_tensor *outputs, uint32_t output_count, void *stream) {
+tcc_status session_run(tcc_session *s, const tcc_tensor *inputs, uint32_t input_count,
+                       const tcc_tensor *outputs, uint32_t output_count) {
     if (s == NULL) return TCC_INVALID;
-    if (stream != NULL) return session_fail(s, TCC_INVALID, RUN_STREAM);
-    tcc_status status = session_run(s, inputs, input_count, outputs, output_count);
-    s->pending = status == TCC_INDEX ? status : TCC_OK;
-    return status == TCC_INDEX ? TCC_OK : status;
-}
-
-tcc_status session_sync(tcc_session *s) {
-    if (s == NULL) return TCC_INVALID;
-    tcc_status status = s->pending;
-    s->pending = TCC_OK;
-    return status;
+    session_settle(s);
+    return session_run_now(s, inputs, input_count, outputs, output_count);
 }
 
 tcc_status session_output_dims(tcc_session *s, const tcc_tensor *inputs, uint32_t input_count,
                                uint32_t index, int64_t *out_dims) {
     if (s == NULL) return TCC_INVALID;
     const TccImage *image = s->model->artefact.image;
+    session_settle(s);
     if (out_dims == NULL) return session_fail(s, TCC_INVALID, RUN_NULL, "out_dims");
     if (index >= image->outputs.count)
         return session_fail(s, TCC_INVALID, RUN_OUTPUT_INDEX, image->outputs.count);
@@ -126,22 +137,25 @@ tcc_status session_output_dims(tcc_session *s, const tcc_tensor *inputs, uint32_
     return status;
 }
 
-tcc_status session_run_info(const tcc_session *s, tcc_run_info *out_info) {
+tcc_status session_run_info(const tcc_session *session, tcc_run_info *out_info) {
+    tcc_session *s = (tcc_session *)(uintptr_t)session;
     if (s == NULL || out_info == NULL) return TCC_INVALID;
+    session_settle(s);
     const TccImage *image = s->model->artefact.image;
     const TccBucket *buckets = image_at(image, image->buckets);
-    if (!s->bound || out_info->size < sizeof *out_info) return TCC_INVALID;
-    *out_info = (tcc_run_info){.size = out_info->size,
-                               .bucket = s->bucket,
-                               .planned_bytes = buckets[s->bucket].arena_bytes,
-                               .arena_bytes = s->arena_high,
-                               .scratch_bytes = s->scratch_bytes,
-                               .launches = image->launches.count};
-    return TCC_OK;
+    if (!s->bound) return TCC_INVALID;
+    tcc_run_info info = {.bucket = s->bucket,
+                         .planned_bytes = buckets[s->bucket].arena_bytes,
+                         .arena_bytes = s->arena_high,
+                         .scratch_bytes = s->scratch_bytes,
+                         .launches = image->launches.count};
+    size_t least = STRUCT_UPTO(tcc_run_info, launches);
+    return struct_give(out_info, &info, sizeof info, least) ? TCC_OK : TCC_INVALID;
 }
 
 void session_profile(tcc_session *s, tcc_profile_callback *callback, void *user) {
     if (s == NULL) return;
+    session_settle(s);
     s->profile = callback;
     s->profile_user = user;
 }

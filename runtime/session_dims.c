@@ -27,7 +27,7 @@ static tcc_status check_tensor(tcc_session *s, const TccPort *port, const char *
                                const tcc_tensor *tensor, bool data) {
     const char *name = image_string(s->model->artefact.image, port->name);
     int64_t count;
-    if (tensor->size < sizeof *tensor)
+    if (tensor->size != sizeof *tensor)
         return session_fail(s, TCC_INVALID, RUN_STRUCT_SIZE, kind, name);
     if (tensor->device != TCC_CPU) return session_fail(s, TCC_INVALID, RUN_DEVICE, kind, name);
     if (tensor->dtype != port->dtype)
@@ -137,8 +137,8 @@ static tcc_status reserve_memory(tcc_session *s) {
     s->bucket = choose_bucket(s);
     s->scratch_stride = (s->scratch_bytes + PAGE - 1) / PAGE * PAGE;
     size_t threads = (size_t)s->model->threads;
-    if (!block_reserve(&s->arena, (size_t)buckets[s->bucket].arena_bytes) ||
-        !block_reserve(&s->scratch, s->scratch_stride * threads))
+    if (!block_reserve(s, &s->arena, (size_t)buckets[s->bucket].arena_bytes) ||
+        !block_reserve(s, &s->scratch, s->scratch_stride * threads))
         return session_fail(s, TCC_MEMORY, RUN_ARENA_MEMORY,
                             (unsigned long long)buckets[s->bucket].arena_bytes);
     return TCC_OK;

@@ -1,10 +1,12 @@
 /* What the files of the session share: its state. session.c makes sessions and holds the API,
  * session_dims.c binds dims and finds what follows from them, session_tensors.c takes the caller's
- * tensors in, session_launch.c runs kernels. */
+ * tensors in, session_launch.c runs kernels, session_queue.c has runs done by streams. */
 #ifndef TCC_RUNTIME_SESSION_INTERNAL_H
 #define TCC_RUNTIME_SESSION_INTERNAL_H
 
 #include "runtime/model.h"
+
+#include <pthread.h>
 
 enum { MESSAGE_SIZE = 512, ALIGNMENT = 64, PAGE = 4096 };
 
@@ -17,6 +19,12 @@ typedef struct Block {
 struct tcc_session {
     tcc_model *model;
     char message[MESSAGE_SIZE];
+    atomic_uint queued; /* runs on a stream; while there are some, all here is the stream's */
+    pthread_mutex_t lock;
+    pthread_cond_t idle; /* `queued` went to 0 */
+    tcc_stream *stream;  /* that has them */
+    void *tables;        /* where the arrays below lie */
+    size_t tables_size;
     int64_t *dims; /* by slot */
     bool bound;    /* what follows is that of `dims` */
     uint32_t bucket;
@@ -39,7 +47,14 @@ tcc_status session_fail(tcc_session *s, tcc_status status, const char *id, const
     __attribute__((format(printf, 4, 5)));
 
 /* At least `size` bytes, aligned; the contents are not kept. */
-bool block_reserve(Block *block, size_t size);
+bool block_reserve(const tcc_session *s, Block *block, size_t size);
+
+/* session_queue.c: waits until no stream has runs of the session. */
+void session_settle(tcc_session *s);
+
+/* session.c: a run, now. */
+tcc_status session_run_now(tcc_session *s, const tcc_tensor *inputs, uint32_t input_count,
+                           const tcc_tensor *outputs, uint32_t output_count);
 
 /* session_dims.c: checks the inputs' shapes, and with `data` that they have some, binds the dims,
  * and evaluates all that follows from them. */

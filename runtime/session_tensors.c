@@ -22,7 +22,7 @@ static void *stage_input(tcc_session *s, uint32_t i, const TccPort *port,
     tensor_count(tensor, &count);
     uint32_t bytes = element_bytes(port);
     if (port->bits < 8) count = (count + 1) / 2;
-    if (!block_reserve(&s->staged[i], (size_t)count * bytes + 1)) return NULL;
+    if (!block_reserve(s, &s->staged[i], (size_t)count * bytes + 1)) return NULL;
     if (port->bits < 8)
         memcpy(s->staged[i].data, tensor_begin(tensor), (size_t)count);
     else
@@ -66,7 +66,7 @@ static void *stage_output(tcc_session *s, uint32_t o, const tcc_tensor *inputs,
     int64_t count = 0;
     tensor_count(&outputs[o], &count);
     Block *block = &s->staged[image->inputs.count + o];
-    return block_reserve(block, (size_t)count * element_bytes(port) + 1) ? block->data : NULL;
+    return block_reserve(s, block, (size_t)count * element_bytes(port) + 1) ? block->data : NULL;
 }
 
 void session_unstage_outputs(tcc_session *s, const tcc_tensor *outputs) {

@@ -3,6 +3,7 @@
 #include "frontend/weights/load.h"
 
 #include "base/messages.h"
+#include "base/sha256.h"
 #include "base/vec.h"
 #include "frontend/weights/source.h"
 
@@ -57,6 +58,7 @@ static Status load_file(WeightTable *table, Diags *diags, Loc loc, Str path) {
     WeightStorage *storage = weight_table_add_storage(table);
     FileBytes *bytes = weight_storage_bytes(storage);
     TRY(file_load(diags, loc, path, file_limit, map_from, bytes));
+    weight_table_add_source(table, path, bytes->data, bytes->size);
     const Format *format = format_by_suffix(path);
     if (!format) format = format_by_content(*bytes);
     if (!format) {
@@ -90,16 +92,34 @@ static void list_folder(Arena *arena, DIR *folder, Names *names) {
     if (names->count) qsort(names->data, names->count, sizeof *names->data, order_names);
 }
 
+/* The names as one text, each with a zero behind it. */
+static Str join_names(Arena *arena, const Names *names) {
+    Buf buf = {.arena = arena};
+    for (size_t i = 0; i < names->count; i++) {
+        buf_put(&buf, names->data[i]);
+        buf_char(&buf, 0);
+    }
+    return buf_str(&buf);
+}
+
 static void close_folder(void *folder) { closedir(folder); }
 
-static Status load_folder(WeightTable *table, Diags *diags, Loc loc, Str path, DIR *folder) {
-    Arena *arena = weight_table_arena(table);
+/* Closes the folder. */
+static Names take_names(Arena *arena, DIR *folder) {
     Names names = {0};
     GuardDefer defer;
     guard_defer(&defer, close_folder, folder);
     list_folder(arena, folder, &names);
     guard_undefer(&defer);
     closedir(folder);
+    return names;
+}
+
+static Status load_folder(WeightTable *table, Diags *diags, Loc loc, Str path, DIR *folder) {
+    Arena *arena = weight_table_arena(table);
+    Names names = take_names(arena, folder);
+    Str listed = join_names(arena, &names);
+    weight_table_add_source(table, path, listed.data, listed.size);
     if (!names.count) {
         diag_error(diags, loc, MSG_WEIGHTS_EMPTY_FOLDER, STR_ARG(path));
         return STATUS_invalid;
@@ -114,9 +134,24 @@ static Status load_folder(WeightTable *table, Diags *diags, Loc loc, Str path, D
     return status;
 }
 
-Status weights_load(WeightTable *table, Diags *diags, Loc loc, Str path) {
+static DIR *open_folder(Arena *arena, Str path) {
     bool plain = path.size && !memchr(path.data, '\0', path.size);
-    DIR *folder = plain ? opendir(str_terminated(weight_table_arena(table), path)) : NULL;
+    return plain ? opendir(str_terminated(arena, path)) : NULL;
+}
+
+Status weights_load(WeightTable *table, Diags *diags, Loc loc, Str path) {
+    DIR *folder = open_folder(weight_table_arena(table), path);
     if (folder) return load_folder(table, diags, loc, path, folder);
     return load_file(table, diags, loc, path);
+}
+
+Status weights_digest(Arena *arena, Diags *diags, Str path, uint8_t out_digest[32]) {
+    DIR *folder = open_folder(arena, path);
+    if (folder) {
+        Names names = take_names(arena, folder);
+        Str listed = join_names(arena, &names);
+        sha256(listed.data, listed.size, out_digest);
+        return STATUS_ok;
+    }
+    return file_digest(arena, diags, (Loc){0}, path, file_limit, out_digest);
 }

@@ -15,5 +15,6 @@ void *weight_storage_alloc(WeightStorage *storage, size_t size);
 
 /* The weight as one of the table's; its name is new. */
 void weight_table_enter(WeightTable *table, Weight *weight);
+void weight_table_add_source(WeightTable *table, Str path, const void *bytes, size_t size);
 
 #endif

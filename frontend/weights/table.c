@@ -19,6 +19,7 @@ struct WeightTable {
     Arena *arena;
     VEC(Weight *) weights;
     VEC(WeightStorage *) storages;
+    VEC(WeightSource) sources;
     Map by_name;
 };
 
@@ -68,6 +69,16 @@ void weight_storage_release(void *object) {
 
 void *weight_storage_alloc(WeightStorage *storage, size_t size) {
     return arena_alloc(storage->arena, size);
+}
+
+void weight_table_add_source(WeightTable *table, Str path, const void *bytes, size_t size) {
+    vec_push(table->arena, &table->sources, (WeightSource){path, bytes, size});
+}
+
+size_t weights_source_count(const WeightTable *table) { return table->sources.count; }
+
+const WeightSource *weights_source_at(const WeightTable *table, size_t index) {
+    return &table->sources.data[index];
 }
 
 void *weight_file_alloc(WeightFile *file, size_t size) {

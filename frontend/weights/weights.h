@@ -58,6 +58,20 @@ Weight *weights_find(const WeightTable *table, Str name);
 size_t weights_count(const WeightTable *table);
 Weight *weights_at(const WeightTable *table, size_t index);
 
+/* What the table was read from, in order: each file with its bytes; each folder with the names of
+ * the files that counted in it. */
+typedef struct WeightSource {
+    Str path;
+    const void *bytes;
+    size_t size;
+} WeightSource;
+size_t weights_source_count(const WeightTable *table);
+const WeightSource *weights_source_at(const WeightTable *table, size_t index);
+
+/* The SHA-256 of what weights_source_at would now have as the bytes of `path`. Scratch memory comes
+ * from `arena`. */
+Status weights_digest(Arena *arena, Diags *diags, Str path, uint8_t out_digest[32]);
+
 /* Writes the names of the first tensors with `used` unset, and returns how many there are. */
 size_t weights_put_unused(const WeightTable *table, Buf *names);
 /* One warning that names the tensors with `used` unset (the first few); none when all were used. */

@@ -37,7 +37,7 @@ extern "C" {
 #define TCC_API
 #endif
 
-#define TCC_MODEL_API_VERSION 1
+#define TCC_MODEL_API_VERSION 2
 #define TCC_MODEL_GET_API "tcc_model_get_api"
 
 typedef enum tcc_status {
@@ -47,7 +47,8 @@ typedef enum tcc_status {
     TCC_MEMORY = 3,      /* out of memory */
     TCC_INTERNAL = 4,    /* a bug in tcc */
     TCC_MISMATCH = 5,    /* a check failed */
-    TCC_INDEX = 6        /* an index of the data was out of range; the outputs are void */
+    TCC_INDEX = 6,       /* an index of the data was out of range; the outputs are void */
+    TCC_CANCELLED = 7    /* the host stopped it */
 } tcc_status;
 
 /* Element types. bool is a byte of 0 or 1; 4-bit values are packed, low nibble first, the last
@@ -77,7 +78,8 @@ typedef enum tcc_device { TCC_CPU = 0 } tcc_device;
 
 enum { TCC_MAX_RANK = 8 };
 
-/* A tensor in the caller's memory. `strides` count elements; all zero means dense and row-major.
+/* A tensor in the caller's memory. Tensors are given as arrays, so that this struct never grows.
+ * `strides` count elements; all zero means dense and row-major.
  * The data need be aligned for its dtype only. */
 typedef struct tcc_tensor {
     uint32_t size; /* of this struct: sizeof(tcc_tensor) */
@@ -92,6 +94,7 @@ typedef struct tcc_tensor {
 
 typedef struct tcc_model tcc_model;
 typedef struct tcc_session tcc_session;
+typedef struct tcc_stream tcc_stream;
 
 /* An input or output of a model. A dim that is not fixed has dims[i] = -1 and lies in lo[i]..hi[i];
  * its name is dim_names[i] (an expression for outputs). */
@@ -109,11 +112,23 @@ typedef struct tcc_port {
 typedef void tcc_parallel_for(void *user, int32_t count, void (*body)(void *data, int32_t i),
                               void *data);
 
+/* Where memory comes from. `allocate` gives `size` bytes, aligned to `alignment`, a power of two,
+ * or NULL when there are none; `release` gets back what it gave, with the size that was asked for.
+ * Both are called by any thread, at the same time too, and must be there until the last handle
+ * that they made is gone. */
+typedef struct tcc_allocator {
+    uint32_t size; /* of this struct */
+    void *(*allocate)(void *user, size_t size, size_t alignment);
+    void (*release)(void *user, void *memory, size_t size);
+    void *user;
+} tcc_allocator;
+
 typedef struct tcc_open_options {
     uint32_t size;                  /* of this struct */
     int32_t threads;                /* 0: one a core; 1: the caller's alone */
     tcc_parallel_for *parallel_for; /* the caller's threads instead of our own; NULL: our own */
     void *parallel_user;
+    const tcc_allocator *allocator; /* of the model, its sessions and streams; NULL: malloc */
 } tcc_open_options;
 
 /* What the last run of a session used. */
@@ -125,6 +140,16 @@ typedef struct tcc_run_info {
     uint64_t scratch_bytes; /* of each thread */
     uint32_t launches;
 } tcc_run_info;
+
+/* Calls work(data) once, on whatever thread, now or later; work that was submitted for one stream
+ * is submitted anew only after it returned. */
+typedef void tcc_submit(void *user, void (*work)(void *data), void *data);
+
+typedef struct tcc_stream_options {
+    uint32_t size;      /* of this struct */
+    tcc_submit *submit; /* the caller's threads; NULL: a thread of the stream's own */
+    void *submit_user;
+} tcc_stream_options;
 
 /* Called around each kernel of a session's runs, for profiles: `ns` is its time, `threads` how many
  * it ran on. */
@@ -163,9 +188,13 @@ typedef struct tcc_model_api {
     tcc_status (*run)(tcc_session *session, const tcc_tensor *inputs, uint32_t input_count,
                       const tcc_tensor *outputs, uint32_t output_count);
 
-    /* The same in two steps: enqueue may return before the work is done; the tensors' memory must
-     * live until sync returns, which also tells of errors. `stream` is the caller's CUDA stream,
-     * NULL on the CPU, where enqueue does the work. */
+    /* The same in two steps: enqueue may return before the work is done, sync waits for all that
+     * was enqueued for the session. The tensors are copied, their memory must live until then.
+     * `stream` says in which order with other work: on a GPU it is the caller's CUstream, on the
+     * CPU a tcc_stream (below) or NULL, where enqueue does the work itself. enqueue tells of wrong
+     * arguments that can be seen at once, sync of the first error of all else; what was enqueued
+     * behind that for the session is left out. Every other call on a session with such work waits
+     * for it first, but for session_message, which is to be asked after a sync. */
     tcc_status (*enqueue)(tcc_session *session, const tcc_tensor *inputs, uint32_t input_count,
                           const tcc_tensor *outputs, uint32_t output_count, void *stream);
     tcc_status (*sync)(tcc_session *session);
@@ -173,11 +202,23 @@ typedef struct tcc_model_api {
     tcc_status (*run_info)(const tcc_session *session, tcc_run_info *out_info);
     /* `callback` NULL: no more. */
     void (*profile)(tcc_session *session, tcc_profile_callback *callback, void *user);
+
+    /* ---- from version 2 ---- */
+
+    /* A stream on the CPU: what is enqueued on it, by any threads, for sessions of any models, is
+     * done in that order, one after the other, beside the callers. `options` may be NULL. */
+    tcc_status (*stream_new)(tcc_model *model, const tcc_stream_options *options,
+                             tcc_stream **out_stream);
+    /* Waits for all that was enqueued on it; errors stay with their sessions. */
+    tcc_status (*stream_sync)(tcc_stream *stream);
+    /* The same, and frees it; NULL is allowed. */
+    void (*stream_free)(tcc_stream *stream);
 } tcc_model_api;
 
 typedef const tcc_model_api *tcc_model_get_api_function(uint32_t version);
 
-/* The one exported function of a model.so: the table, or NULL when `version` is not known to it. */
+/* The one exported function of a model.so: the table of that version or a later one, which begins
+ * with it, or NULL when `version` is not known to it. */
 TCC_API const tcc_model_api *tcc_model_get_api(uint32_t version);
 
 #ifdef __cplusplus

@@ -35,6 +35,7 @@ extern "C" {
 
 typedef struct tcc_compiler tcc_compiler;
 typedef struct tcc_unit tcc_unit;
+typedef struct tcc_cache tcc_cache;
 
 /* The version of the library, "0.1.0". */
 TCC_API const char *tcc_version(void);
@@ -44,6 +45,17 @@ TCC_API const char *tcc_version(void);
 TCC_API tcc_status tcc_compiler_new(tcc_compiler **out_compiler);
 TCC_API void tcc_compiler_free(tcc_compiler *compiler); /* NULL is allowed */
 
+typedef struct tcc_compiler_options {
+    uint32_t size; /* of this struct */
+    /* Of the compiler and of all that it compiles; NULL: malloc. What LLVM, zstd, zlib and jansson
+     * allocate inside is not asked of it. */
+    const tcc_allocator *allocator;
+    tcc_cache *cache; /* what it compiles is kept there (below); NULL: in a cache of its own */
+} tcc_compiler_options;
+/* The same with choices; `options` may be NULL. */
+TCC_API tcc_status tcc_compiler_new_with(const tcc_compiler_options *options,
+                                         tcc_compiler **out_compiler);
+
 /* Sets an option by its name on the command line without the dashes, for the compilations that
  * follow: ("O", "2"), ("D", "N=8"), ("target", "native"), ("params", "random:1"), … tcc_option_at
  * lists them all. `value` is NULL or empty for options that take none. TCC_INVALID with a message
@@ -52,6 +64,7 @@ TCC_API void tcc_compiler_free(tcc_compiler *compiler); /* NULL is allowed */
 TCC_API tcc_status tcc_set_option(tcc_compiler *compiler, const char *name, const char *value);
 
 typedef struct tcc_option {
+    uint32_t size; /* of this struct */
     const char *name;
     const char *argument; /* what its value is, "N" or "NAME=FILE"; empty when it takes none */
     const char *meaning;
@@ -120,10 +133,41 @@ TCC_API tcc_status tcc_unit_write_object(tcc_unit *unit, const char *path);
 TCC_API tcc_status tcc_unit_write(tcc_unit *unit, const char *path);
 
 /* The model in this process: like tcc_model_get_api's open on the model.so it would be. `options`
- * may be NULL. The unit
- * outlives the model; the model is closed by api->close. */
+ * may be NULL; without an allocator there, the model has the compiler's. The model is closed by
+ * api->close, before or after its unit is freed. */
 TCC_API tcc_status tcc_unit_open(tcc_unit *unit, const tcc_open_options *options,
                                  const tcc_model_api **out_api, tcc_model **out_model);
+
+/* ---- the cache of units ---------------------------------------------------------------------- */
+
+/* What was compiled once is not compiled again: the same text under the same path, with the same
+ * options and targets, and with files of weights of the same content, which are read and hashed
+ * each time (about 1 ms for each 2 MB). A unit from the cache is a handle of its own; what is
+ * compiled is shared and does not change. Compilations that dump are always done anew.
+ *
+ * Without a cache of the host's, each compiler has one of its own, of as many units as the option
+ * "unit-cache" says; 0 keeps none. A cache may be shared by any number of compilers on any threads,
+ * and its functions may be called by any: of several that want the same, one compiles and the
+ * others wait. With one, what is compiled takes its memory from the allocator of the cache. */
+typedef struct tcc_cache_options {
+    uint32_t size;                  /* of this struct */
+    uint32_t units;                 /* the most that are kept; 0: 64 */
+    uint64_t bytes;                 /* the most that they may take; 0: 256 MB */
+    const tcc_allocator *allocator; /* NULL: malloc */
+} tcc_cache_options;
+TCC_API tcc_status tcc_cache_new(const tcc_cache_options *options, tcc_cache **out_cache);
+/* Units and compilers that came from it stay. */
+TCC_API void tcc_cache_free(tcc_cache *cache); /* NULL is allowed */
+/* Forgets all units. */
+TCC_API void tcc_cache_clear(tcc_cache *cache);
+
+typedef struct tcc_cache_info {
+    uint32_t size;  /* of this struct */
+    uint32_t units; /* that it holds */
+    uint64_t bytes; /* about what they take */
+    uint64_t hits, misses, evicted;
+} tcc_cache_info;
+TCC_API tcc_status tcc_cache_get_info(tcc_cache *cache, tcc_cache_info *out_info);
 
 /* ---- checking -------------------------------------------------------------------------------- */
 

@@ -9,8 +9,9 @@ typedef struct Budget {
     long left, live;
 } Budget;
 
-static void *budget_grow(void *user, size_t size) {
+static void *budget_grow(void *user, size_t size, size_t alignment) {
     Budget *budget = user;
+    (void)alignment;
     if (budget->left-- <= 0) return NULL;
     budget->live++;
     void *block = malloc(size);
