@@ -389,14 +389,24 @@ static void make_random(Maker *m, Op op) {
     if (put(m, op, &key, 1, attrs, HUGE_VAL, &y)) keep(m, y);
 }
 
+// An expression of two dims that may be negative.
+static const Dim *dim_of(Maker *m, const Dim *const *dims) {
+    const Dim *difference = dim_sub(m->ctx, dims[0], dims[1]);
+    switch (pick(m, 4)) {
+    case 0: return dim_floordiv(m->ctx, difference, dim_const(m->ctx, 2 + pick(m, 6)));
+    case 1: return dim_max(m->ctx, difference, dim_const(m->ctx, pick(m, 3)));
+    default: return dim_offset(m->ctx, dims[0], pick(m, 3));
+    }
+}
+
 static void make_leaf(Maker *m, Op op) {
     Value y = {.most = 0};
     const Dim *dims[] = {pick_dim(m), pick_dim(m)};
     const Type *type = NULL;
     Attr attr = {.i = pick(m, 2)};
     if (op == OP_dim) {
-        attr = (Attr){.dim = dim_offset(m->ctx, dims[0], pick(m, 3))};
-        if (put(m, op, NULL, 0, &attr, (double)size_of(m, dims[0]) + 2, &y)) keep(m, y);
+        attr = (Attr){.dim = dim_of(m, dims)};
+        if (put(m, op, NULL, 0, &attr, fabs((double)size_of(m, attr.dim)), &y)) keep(m, y);
         return;
     }
     DType dtype;

@@ -46,7 +46,15 @@ static Str print_case(Arena *arena, IrContext *ctx, Graph *graph) {
     return buf_str(&buf);
 }
 
-// Indices that are one too far, at either end; none where no access is made with them.
+// An index out of range: one too far at either end, or of 64 bits and right if half of them were
+// lost.
+static int64_t bad_index(DType dtype, int64_t limit, uint32_t number) {
+    bool far = dtype == DT_i64 && number / 2 % 2;
+    if (number % 2) return far ? (1ll << 32) + limit - 1 : limit;
+    return far ? -(1ll << 32) : -limit - 1;
+}
+
+// None where no access is made with them.
 static int64_t *bad_indices(Arena *arena, const OpCase *c, const Tensor *inputs, uint32_t number) {
     size_t count = c->graph->inputs.count;
     int64_t *bad = NEW_ARRAY(arena, int64_t, count);
@@ -54,7 +62,7 @@ static int64_t *bad_indices(Arena *arena, const OpCase *c, const Tensor *inputs,
     for (size_t i = 0; i < count; i++) used = used && tensor_elements(&inputs[i]) > 0;
     for (size_t i = 0; i < count && used; i++)
         if (c->index_limits[i] > 0)
-            bad[i] = number % 2 ? c->index_limits[i] : -c->index_limits[i] - 1;
+            bad[i] = bad_index(inputs[i].dtype, c->index_limits[i], number + (uint32_t)i);
     return bad;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """catch.py BUILD --long [NUMBER...]: builds the planted copy and runs the fast tests with each fault
 until one fails. What a fault was caught by is kept in BUILD/plants/caught and asked for again only
-after a new build.
+after a new build. catch.py BUILD --table prints what is kept as the table of README.md.
 
 The order of the tests is the same for all faults: by the processor time that each takes when there
 is no fault, which is measured first."""
@@ -137,6 +137,16 @@ def catch(copy, tests, fault):
     return result
 
 
+def print_table(copy):
+    print("| | fault | part | what goes wrong | caught by | s |\n|---|---|---|---|---|---|")
+    for fault in plant.read_table():
+        kept = copy.folder / "caught" / f"{fault.number}.json"
+        known = json.loads(kept.read_text()) if kept.exists() else {"by": None, "seconds": 0}
+        print(f"| {fault.number} | {fault.name} | {fault.part} | {fault.story} | "
+              f"{known['by'] or 'nothing'} | {known['seconds']:.0f} |")
+    return 0
+
+
 def report(results, bad, begin):
     caught = sum(r["by"] is not None for r in results)
     seconds = sum(r["seconds"] for r in results)
@@ -150,6 +160,8 @@ def main(build, words):
     begin = time.time()
     numbers = {int(w) for w in words if w.isdigit()}
     copy = Copy(build)
+    if words == ["--table"]:
+        return print_table(copy)
     copy.make()
     faults = [f for f in plant.read_table() if not numbers or f.number in numbers]
     results = []

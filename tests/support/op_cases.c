@@ -479,19 +479,45 @@ static uint64_t next(uint64_t *state) {
     return z ^ z >> 31;
 }
 
+// Where a number is rounded to a narrower format: the middle of two of its numbers, and just beside
+// it, which f64 alone can tell.
+static double middle_value(uint64_t bits) {
+    static const int precisions[] = {3, 4, 8, 11, 24};
+    double unit = ldexp(1, 1 - precisions[bits % 5]), beside = (double)(bits / 5 % 3) - 1;
+    double middle = 1 + floor((double)(bits >> 40 & 1023) * 0x1p-10 / unit) * unit + unit / 2;
+    double value = (middle + beside * 0x1p-44) * (double)(1 << (bits >> 50 & 3));
+    return bits >> 52 & 1 ? -value : value;
+}
+
+// The ends of the ranges of integers, among them, are powers of two.
 static double float_value(OpValues values, uint64_t bits) {
-    static const double special[] = {0.0,      -0.0,      1.0, -1.0, 0.5,
-                                     INFINITY, -INFINITY, NAN, 3e38, 1e-40};
+    static const double special[] = {0.0,    -0.0,   1.0,     -1.0,   0.5,    INFINITY, -INFINITY,
+                                     NAN,    3e38,   1e-40,   0x1p7,  -0x1p7, 0x1p8,    0x1p15,
+                                     0x1p16, 0x1p31, -0x1p31, 0x1p32, 0x1p63, -0x1p63,  0x1p64};
     double unit = (double)(bits >> 11) * 0x1p-53;
     if (values == VALUES_tame) return (unit - 0.5) * 4;
     if (values == VALUES_exact) return (double)(bits % 7) - 3;
     if (bits % 23 == 0) return special[bits / 23 % (sizeof special / sizeof *special)];
+    if (bits % 29 == 0) return middle_value(bits / 29);
     return (unit - 0.5) * (bits % 7 == 0 ? 60 : 4);
+}
+
+// The ends of the range and what stands beside them, -1, and the middle of two 16-bit floats.
+static int64_t end_value(DType dtype, uint64_t bits) {
+    uint32_t width = dtype_info(dtype)->bits;
+    int64_t least = (int64_t)(UINT64_MAX << (width - 1)), beside = (int64_t)(bits / 4 & 1);
+    switch (bits % 4) {
+    case 0: return least + beside;
+    case 1: return ~least - beside;
+    case 2: return -1 - beside;
+    default: return width > 16 ? (3ll << (width - 4)) + (1ll << (width - 11)) + beside : beside;
+    }
 }
 
 static int64_t int_value(DType dtype, OpValues values, uint64_t bits) {
     if (dtype == DT_bool) return (int64_t)(bits & 1);
     if (values == VALUES_exact) return (int64_t)(bits % 7) - (dtype_is_signed(dtype) ? 3 : 0);
+    if (values == VALUES_wild && bits % 19 == 0) return end_value(dtype, bits / 19);
     return bits % 3 ? (int64_t)(bits >> 8 & 15) - 4 : (int64_t)bits;
 }
 
