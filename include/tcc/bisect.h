@@ -116,12 +116,12 @@ typedef struct tcc_reduced {
     uint32_t size;    /* of this struct */
     const char *text; /* .tir */
     size_t text_size;
-    const char *source; /* the same model as .g text; NULL where the language cannot say it */
+    const char *source; /* the same as .g text; NULL where there is none that fails likewise */
     size_t source_size;
     uint32_t nodes, input_count;
     const char *const *input_names;
-    const tcc_tensor *inputs; /* dense */
-    const char *what;         /* what is wrong with it */
+    const tcc_array *const *inputs;
+    const char *what; /* what is wrong with it; NULL for candidates */
     uint32_t probes;
 } tcc_reduced;
 typedef void tcc_reduced_callback(void *user, const tcc_reduced *reduced);
@@ -135,6 +135,10 @@ typedef tcc_status tcc_wanted_callback(void *user, const tcc_reduced *candidate,
 TCC_API tcc_status tcc_reduce_file(tcc_compiler *compiler, const char *path,
                                    const tcc_search_options *options, tcc_wanted_callback *wanted,
                                    void *wanted_user, tcc_reduced_callback *callback, void *user);
+TCC_API tcc_status tcc_reduce_memory(tcc_compiler *compiler, const char *path, const void *text,
+                                     size_t size, const tcc_search_options *options,
+                                     tcc_wanted_callback *wanted, void *wanted_user,
+                                     tcc_reduced_callback *callback, void *user);
 
 #ifdef __cplusplus
 }

@@ -28,6 +28,7 @@ A wrong command line is status 2, with a hint where there is one.
   ! tcc: note: tcc run has it
   ! tcc: note: tcc check has it
   ! tcc: note: tcc bisect has it
+  ! tcc: note: tcc reduce has it
   ! tcc: note: tcc bench has it
   ! tcc: note: tcc info has it
   [2]
@@ -36,6 +37,7 @@ A wrong command line is status 2, with a hint where there is one.
   ! tcc: note: tcc run has it
   ! tcc: note: tcc check has it
   ! tcc: note: tcc bisect has it
+  ! tcc: note: tcc reduce has it
   ! tcc: note: tcc bench has it
   ! tcc: note: tcc info has it
   [2]

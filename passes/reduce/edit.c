@@ -1,13 +1,12 @@
-#include "tests/fuzz/edit.h"
+#include "passes/reduce/edit.h"
 
 #include "ir/eval.h"
 #include "ir/infer.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct Editor {
-    const FuzzCase *c;
+    const GraphCase *c;
     const Edit *edit;
     Arena *arena;
     Graph *to;
@@ -15,7 +14,7 @@ typedef struct Editor {
     VEC(Tensor) inputs;
 } Editor;
 
-// ---- dims
+/* ---- dims ------------------------------------------------------------------------------------ */
 
 static const Dim *edit_dim(const Editor *e, const Dim *dim) {
     IrContext *ctx = e->c->ctx;
@@ -43,7 +42,45 @@ static Attr edit_attr(const Editor *e, AttrKind kind, Attr attr) {
     return (Attr){.dims = ir_dims(e->c->ctx, dims, attr.dims->count)};
 }
 
-// ---- nodes
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static int64_t size_of(const Editor *e, const Dim *dim) {
+    int64_t size = 0;
+    return dim_evaluate(dim, e->c->symbols, &size) && size >= 0 ? size : 0;
+}
+
+/* The leading block of `t` that has the sizes of `type`. */
+static Tensor crop(const Editor *e, const Tensor *t, const Type *type) {
+    Tensor part = {.dtype = t->dtype, .rank = t->rank};
+    for (uint32_t i = 0; i < t->rank; i++) part.dims[i] = size_of(e, type->dims[i]);
+    part.data = arena_alloc(e->arena, tensor_bytes(&part) + 64);
+    for (int64_t i = 0; i < tensor_elements(&part); i++) {
+        int64_t from = 0, rest = i, stride = 1, scale = 1;
+        for (uint32_t a = t->rank; a-- > 0;) {
+            int64_t at = rest / scale % part.dims[a];
+            from += (at < t->dims[a] ? at : t->dims[a] - 1) * stride;
+            stride *= t->dims[a];
+            scale *= part.dims[a];
+        }
+        if (dtype_is_float(t->dtype))
+            tensor_set(&part, i, tensor_get(t, from));
+        else
+            tensor_set_int(&part, i, tensor_get_int(t, from));
+    }
+    return part;
+}
+
+/* The bytes of a constant or parameter whose dims were resized; NULL where there are none. */
+static const Blob *crop_blob(const Editor *e, const Blob *blob, const Type *from, const Type *to) {
+    if (from == to) return blob;
+    Tensor old = {.dtype = from->dtype, .rank = from->rank, .data = (void *)(uintptr_t)blob->bytes};
+    for (uint32_t i = 0; i < from->rank; i++) old.dims[i] = size_of(e, from->dims[i]);
+    if (tensor_elements(&old) == 0) return NULL;
+    Tensor part = crop(e, &old, to);
+    return ir_blob(e->c->ctx, part.data, tensor_bytes(&part));
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static const Graph *edit_region(const Editor *e, const Graph *region);
 
@@ -52,7 +89,7 @@ static NodeId edit_node(const Editor *e, Graph *to, const Graph *from, NodeId id
     const Node *node = graph_node(from, id);
     const OpInfo *info = op_info(node->op);
     Attr attrs[OP_MAX_ATTRS];
-    const Graph *regions[4];
+    const Graph **regions = NEW_ARRAY(e->arena, const Graph *, node->region_count + 1);
     NodeId *args = NEW_ARRAY(e->arena, NodeId, node->arg_count + 1);
     for (uint32_t i = 0; i < node->arg_count; i++) args[i] = map[node->args[i]];
     for (uint32_t i = 0; i < info->attr_count; i++)
@@ -61,9 +98,13 @@ static NodeId edit_node(const Editor *e, Graph *to, const Graph *from, NodeId id
         regions[i] = edit_region(e, node->regions[i]);
         if (!regions[i]) return NODE_none;
     }
-    bool known = node->op == OP_const || node->op == OP_param;
-    const Type *type = known ? node->type : edit_type(e, node->type);
+    const Type *type = edit_type(e, node->type);
     if (node->op == OP_input) return graph_add_input(to, *attrs[1].str, type, NULL);
+    uint32_t value = node->op == OP_param;
+    bool known = node->op == OP_const || node->op == OP_param;
+    const Blob *blob = known ? attrs[value].blob : NULL;
+    if (blob != NULL && (attrs[value].blob = crop_blob(e, blob, node->type, type)) == NULL)
+        return NODE_none;
     if (known || node->op == OP_iota)
         return graph_add(to, node->op, type, NULL, 0, attrs, NULL, 0, NULL);
     return graph_build(to, NULL, NULL, node->op, args, node->arg_count, attrs, regions,
@@ -82,28 +123,7 @@ static const Graph *edit_region(const Editor *e, const Graph *region) {
     return to;
 }
 
-// ---- inputs
-
-// The leading block of `t` that has the sizes of `type`.
-static Tensor crop(const Editor *e, const Tensor *t, const Type *type) {
-    Tensor part = {.dtype = t->dtype, .rank = t->rank};
-    for (uint32_t i = 0; i < t->rank; i++) part.dims[i] = fuzz_size(type->dims[i], e->c->symbols);
-    part.data = arena_alloc(e->arena, tensor_bytes(&part) + 64);
-    for (int64_t i = 0; i < tensor_elements(&part); i++) {
-        int64_t from = 0, rest = i, stride = 1, scale = 1;
-        for (uint32_t a = t->rank; a-- > 0;) {
-            int64_t at = rest / scale % part.dims[a];
-            from += (at < t->dims[a] ? at : t->dims[a] - 1) * stride;
-            stride *= t->dims[a];
-            scale *= part.dims[a];
-        }
-        if (dtype_is_float(t->dtype))
-            tensor_set(&part, i, tensor_get(t, from));
-        else
-            tensor_set_int(&part, i, tensor_get_int(t, from));
-    }
-    return part;
-}
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 static NodeId add_input(Editor *e, const Type *type, Tensor value) {
     Str name = str_format(e->arena, "x%zu", e->to->inputs.count);
@@ -118,12 +138,12 @@ static NodeId edit_input(Editor *e, NodeId id) {
     Tensor value = crop(e, old, type);
     if (tensor_elements(old) == 0 && tensor_elements(&value) > 0) return NODE_none;
     if (e->edit->kind == EDIT_clear && e->edit->node == id)
-        for (int64_t i = 0; i < tensor_elements(&value); i++)
-            tensor_set_int(&value, i, e->edit->to);
+        for (int64_t i = 0; i < e->edit->count; i++)
+            tensor_set_int(&value, e->edit->begin + i, e->edit->to);
     return add_input(e, type, value);
 }
 
-// The value that the evaluator has for a node.
+/* The value that the evaluator has for a node. */
 static bool value_of(const Editor *e, NodeId id, Tensor *out) {
     Graph *graph = graph_copy(e->arena, e->c->graph);
     EvalValue *inputs = NEW_ARRAY(e->arena, EvalValue, graph->inputs.count + 1), result;
@@ -138,15 +158,19 @@ static bool value_of(const Editor *e, NodeId id, Tensor *out) {
     return !error.failed;
 }
 
-// ---- the whole
+/* ---- the whole ------------------------------------------------------------------------------- */
 
-// What is needed: what leads to the outputs that remain, and inputs that give dims their values.
+static bool keeps_output(const Edit *edit, size_t index) {
+    return edit->kind != EDIT_root && !(edit->kind == EDIT_drop && edit->output == index);
+}
+
+/* What is needed: what leads to the outputs that remain, and inputs that give dims their values. */
 static bool *find_needed(const Editor *e) {
     const Graph *g = e->c->graph;
     bool *needed = NEW_ARRAY(e->arena, bool, g->nodes.count);
     const Edit *edit = e->edit;
-    for (size_t i = 0; i < g->outputs.count && edit->kind != EDIT_root; i++)
-        needed[g->outputs.data[i].node] = true;
+    for (size_t i = 0; i < g->outputs.count; i++)
+        if (keeps_output(edit, i)) needed[g->outputs.data[i].node] = true;
     if (edit->kind == EDIT_root) needed[edit->node] = true;
     for (NodeId id = (NodeId)g->nodes.count; id-- > 0;) {
         const Node *node = graph_node(g, id);
@@ -181,10 +205,11 @@ static void add_outputs(Editor *e) {
         return;
     }
     for (size_t i = 0; i < g->outputs.count; i++)
-        graph_add_output(e->to, *g->outputs.data[i].name, e->map[g->outputs.data[i].node]);
+        if (keeps_output(e->edit, i))
+            graph_add_output(e->to, *g->outputs.data[i].name, e->map[g->outputs.data[i].node]);
 }
 
-bool fuzz_edit(Arena *arena, const FuzzCase *c, const Edit *edit, FuzzCase *out) {
+bool edit_case(Arena *arena, const GraphCase *c, const Edit *edit, GraphCase *out) {
     Editor e = {.c = c, .edit = edit, .arena = arena};
     e.to = graph_new(c->ctx, arena, *c->graph->name);
     e.map = NEW_ARRAY(arena, NodeId, c->graph->nodes.count);
