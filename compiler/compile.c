@@ -191,6 +191,16 @@ static void finish(Core *core) {
     core->pass.hooks = (PassHooks){0};
 }
 
+static void log_passes(const tcc_unit *unit) {
+    const PassContext *pass = &unit->core->pass;
+    for (size_t i = 0; i < pass->stats.count; i++) {
+        const PassStat *s = &pass->stats.data[i];
+        compiler_log(unit->compiler, TCC_LOG_STEPS, "pass", str_from(s->pass), s->seconds,
+                     "%u nodes, then %u%s", s->nodes_before, s->nodes_after,
+                     s->changed ? "" : " (unchanged)");
+    }
+}
+
 static const Graph *parse_model(CompileCall *call) {
     const Module *module = parse_source(call->unit, call->file, call->path);
     return module == NULL ? NULL : choose_model(call->unit, module, call->path);
@@ -202,6 +212,7 @@ static Status compile(CompileCall *call) {
     if (model != NULL && check_skeletons(unit, model))
         unit->core->source = unit_fill_params(unit, model);
     bool good = unit->core->source != NULL && run_passes(unit);
+    log_passes(unit);
     finish(unit->core);
     if (good) core_measure(unit->core);
     return good ? STATUS_ok : STATUS_invalid;
@@ -258,6 +269,8 @@ static Status find_or_compile(CompileCall *call) {
     making.key = compile_key(unit->core, call->path, call->text);
     Core *found = take_current(&making);
     if (found == NULL) return compile_for_cache(call, &making);
+    compiler_log(call->compiler, TCC_LOG_CALLS, "cache-hit", call->path, 0,
+                 "what was compiled before is used again");
     size_t told = unit->core->reports.count;
     core_release(unit->core);
     unit->core = found;
@@ -287,9 +300,13 @@ static tcc_status compile_body(void *data) {
 static tcc_status compile_call(CompileCall *call, tcc_unit **out_unit) {
     if (out_unit == NULL) return compiler_refuse_null(call->compiler, "out_unit");
     *out_unit = NULL;
+    double begin = compiler_clock();
     tcc_status status = compiler_enter(call->compiler, compile_body, call);
-    if (status == TCC_OK) *out_unit = call->unit;
-    return status;
+    if (status != TCC_OK) return status;
+    *out_unit = call->unit;
+    compiler_log(call->compiler, TCC_LOG_CALLS, "compiled", call->path, compiler_clock() - begin,
+                 "the passes are done");
+    return TCC_OK;
 }
 
 tcc_status tcc_compile_file(tcc_compiler *compiler, const char *path, tcc_unit **out_unit) {
@@ -310,7 +327,7 @@ tcc_status tcc_compile_memory(tcc_compiler *compiler, const char *path, const vo
 static tcc_status whole_body(void *data) { return graph_is_whole(data) ? TCC_OK : TCC_INVALID; }
 
 /* What the graph lacks is told to its own compiler, and is the message of the one that compiles. */
-static tcc_status check_graph(tcc_compiler *compiler, tcc_graph *graph) {
+tcc_status check_whole_graph(tcc_compiler *compiler, tcc_graph *graph) {
     if (graph->lacks_output) return compiler_fail(compiler, TCC_INVALID, "%s", graph->first);
     tcc_status status = graph_enter(graph, whole_body, graph);
     if (status != TCC_OK && compiler != graph->compiler)
@@ -318,12 +335,15 @@ static tcc_status check_graph(tcc_compiler *compiler, tcc_graph *graph) {
     return status;
 }
 
+tcc_status compile_whole_graph(tcc_compiler *compiler, tcc_graph *graph, tcc_unit **out_unit) {
+    CompileCall call = {.compiler = compiler, .path = graph->name, .graph = graph};
+    return compile_call(&call, out_unit);
+}
+
 tcc_status tcc_compile_graph(tcc_compiler *compiler, tcc_graph *graph, tcc_unit **out_unit) {
-    CompileCall call = {.compiler = compiler, .graph = graph};
     if (out_unit == NULL) return compiler_refuse_null(compiler, "out_unit");
     *out_unit = NULL;
     if (compiler == NULL || graph == NULL) return compiler_refuse_null(compiler, "graph");
-    tcc_status status = check_graph(compiler, graph);
-    if (status != TCC_OK) return status;
-    return compile_call(&call, out_unit);
+    tcc_status status = check_whole_graph(compiler, graph);
+    return status == TCC_OK ? compile_whole_graph(compiler, graph, out_unit) : status;
 }

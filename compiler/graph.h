@@ -72,6 +72,10 @@ Weight *graph_take_tensor(tcc_graph *graph, Loc loc, Str name, const tcc_tensor 
  * yet. NULL after diagnostics. */
 Graph *graph_bring(const tcc_graph *graph, IrContext *ctx, Arena *arena, Diags *diags,
                    const Options *options);
+/* compile.c: tcc_compile_graph in two steps: what is the graph's compiler's, and what is not. */
+tcc_status check_whole_graph(tcc_compiler *compiler, tcc_graph *graph);
+tcc_status compile_whole_graph(tcc_compiler *compiler, tcc_graph *graph, tcc_unit **out_unit);
+
 /* Whether it can be compiled; tells the graph's compiler what is not so. */
 bool graph_is_whole(tcc_graph *graph);
 

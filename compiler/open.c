@@ -9,6 +9,17 @@
 
 enum { PAGE = 4096 };
 
+static void log_kernels(const tcc_unit *unit) {
+    const Program *p = unit->core->result.program;
+    for (size_t i = 0; i < unit->core->kernels.objects.count; i++) {
+        const KernelObject *object = &unit->core->kernels.objects.data[i];
+        uint32_t first = object->first % (uint32_t)p->kernels.count;
+        compiler_log(unit->compiler, TCC_LOG_STEPS, "kernels", *p->kernels.data[first].name,
+                     object->seconds, "%u kernels for %s, %zu bytes", object->count,
+                     unit->core->targets[object->variant]->name, object->bytes.size);
+    }
+}
+
 tcc_status unit_compile_kernels(tcc_unit *unit) {
     Core *core = unit->core;
     const char *message = NULL;
@@ -30,6 +41,7 @@ tcc_status unit_compile_kernels(tcc_unit *unit) {
         return compiler_fail(unit->compiler, compiler_status(status), "%s", message);
     core->has_kernels = true;
     core_measure(core);
+    log_kernels(unit);
     return TCC_OK;
 }
 
@@ -170,8 +182,12 @@ tcc_status tcc_unit_open(tcc_unit *unit, const tcc_open_options *options,
     if (out_model != NULL) *out_model = NULL;
     if (out_api == NULL) return compiler_refuse_null(unit_compiler(unit), "out_api");
     if (out_model == NULL) return compiler_refuse_null(unit_compiler(unit), "out_model");
+    double begin = compiler_clock();
     tcc_status status = unit_enter(unit, open_body, &call);
     if (status == TCC_OK) *out_api = &api;
+    if (status == TCC_OK)
+        compiler_log(unit->compiler, TCC_LOG_CALLS, "opened", *unit->core->source->name,
+                     compiler_clock() - begin, "the model is ready in this process");
     *out_model = call.model;
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 const char *tcc_version(void) { return "0.1.0"; }
 
@@ -68,6 +69,25 @@ void compiler_release(tcc_compiler *compiler) {
 
 void tcc_compiler_free(tcc_compiler *compiler) { compiler_release(compiler); }
 
+static void release(void *compiler) { compiler_release(compiler); }
+
+tcc_compiler *compiler_clone(tcc_compiler *compiler) {
+    tcc_compiler *clone = NULL;
+    const tcc_allocator allocator = {sizeof allocator, compiler->memory.allocate,
+                                     compiler->memory.release, compiler->memory.user};
+    tcc_compiler_options options = {.size = sizeof options,
+                                    .allocator = allocator.allocate == NULL ? NULL : &allocator,
+                                    .cache = compiler_cache(compiler)};
+    if (tcc_compiler_new_with(&options, &clone) != TCC_OK)
+        guard_raise(GUARD_memory, "out of memory");
+    GuardDefer defer;
+    guard_defer(&defer, release, clone);
+    clone->work = compiler->work;
+    clone->options = options_copy(&compiler->options, clone->arena);
+    guard_undefer(&defer);
+    return clone;
+}
+
 /* ---- messages and guards --------------------------------------------------------------------- */
 
 const char *tcc_message(const tcc_compiler *compiler) {
@@ -128,6 +148,39 @@ void tcc_on_dump(tcc_compiler *compiler, tcc_text_callback *callback, void *user
     if (compiler == NULL) return;
     compiler->on_dump = callback;
     compiler->dump_user = user;
+}
+
+void tcc_on_log(tcc_compiler *compiler, tcc_log_level most, tcc_log_callback *callback,
+                void *user) {
+    if (compiler == NULL) return;
+    compiler->on_log = callback;
+    compiler->log_level = callback == NULL ? TCC_LOG_NOTHING : most;
+    compiler->log_user = user;
+}
+
+void compiler_log(const tcc_compiler *compiler, tcc_log_level level, const char *event, Str subject,
+                  double seconds, const char *format, ...) {
+    enum { ROOM = 256 };
+    char name[ROOM], text[ROOM];
+    va_list args;
+    if (compiler->on_log == NULL || level > compiler->log_level) return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snprintf(name, sizeof name, "%.*s", STR_ARG(subject));
+    tcc_log_record record = {.size = sizeof record,
+                             .level = level,
+                             .event = event,
+                             .subject = name,
+                             .text = text,
+                             .seconds = seconds};
+    compiler->on_log(compiler->log_user, &record);
+}
+
+double compiler_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 void compiler_diagnose(void *user, const Diag *diag) {

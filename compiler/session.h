@@ -48,6 +48,9 @@ struct tcc_compiler {
     void *diagnostic_user;
     tcc_text_callback *on_dump;
     void *dump_user;
+    tcc_log_callback *on_log;
+    tcc_log_level log_level;
+    void *log_user;
     char message[MESSAGE_SIZE];
     Arena *reading; /* of tcc_artefact_read and tcc_reference: the last text */
 };
@@ -127,6 +130,15 @@ tcc_status compiler_status(Status status);
 bool memory_of(const tcc_allocator *allocator, ArenaSource *out_memory);
 
 void compiler_release(tcc_compiler *compiler);
+
+/* A compiler of the same options, cache and memory, without callbacks; the caller's. Raises
+ * GUARD_memory. */
+tcc_compiler *compiler_clone(tcc_compiler *compiler);
+
+/* Tells the host's log. */
+void compiler_log(const tcc_compiler *compiler, tcc_log_level level, const char *event, Str subject,
+                  double seconds, const char *format, ...) __attribute__((format(printf, 6, 7)));
+double compiler_clock(void); /* seconds of a clock that only goes on */
 
 /* The sink that hands diagnostics to the host; `user` is the compiler. */
 void compiler_diagnose(void *user, const Diag *diag);

@@ -97,7 +97,12 @@ static tcc_status write_body(void *data) {
 static tcc_status write_unit(tcc_unit *unit, ArtefactKind kind, const char *path) {
     WriteCall call = {unit, kind, str_from(path)};
     if (path == NULL) return compiler_refuse_null(unit_compiler(unit), "path");
-    return unit_enter(unit, write_body, &call);
+    double begin = compiler_clock();
+    tcc_status status = unit_enter(unit, write_body, &call);
+    if (status == TCC_OK)
+        compiler_log(unit->compiler, TCC_LOG_CALLS, "written", call.path, compiler_clock() - begin,
+                     "the artefact is complete");
+    return status;
 }
 
 tcc_status tcc_unit_write(tcc_unit *unit, const char *path) {

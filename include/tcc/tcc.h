@@ -36,6 +36,8 @@ extern "C" {
 typedef struct tcc_compiler tcc_compiler;
 typedef struct tcc_unit tcc_unit;
 typedef struct tcc_cache tcc_cache;
+typedef struct tcc_task tcc_task;
+struct tcc_graph; /* graph.h */
 
 /* The version of the library, "0.1.0". */
 TCC_API const char *tcc_version(void);
@@ -95,6 +97,28 @@ TCC_API void tcc_on_diagnostic(tcc_compiler *compiler, tcc_diagnostic_callback *
 typedef void tcc_text_callback(void *user, const char *text, size_t size);
 TCC_API void tcc_on_dump(tcc_compiler *compiler, tcc_text_callback *callback, void *user);
 
+/* What the compiler does, for the host's log: one record a thing done. */
+typedef enum tcc_log_level {
+    TCC_LOG_NOTHING,
+    TCC_LOG_CALLS, /* what a call did as a whole: "compiled", "cache-hit", "opened", "written" */
+    TCC_LOG_STEPS /* each "pass" too, and each group of kernels that went through LLVM: "kernels" */
+} tcc_log_level;
+
+typedef struct tcc_log_record {
+    uint32_t size; /* of this struct */
+    tcc_log_level level;
+    const char *event;   /* stable, such as "cache-hit" */
+    const char *subject; /* the model's path, the pass, the kernels */
+    const char *text;    /* one line for people */
+    double seconds;      /* that it took */
+} tcc_log_record;
+
+/* `callback` is told, on the calling thread, of what is of that level or below; the record lives
+ * during the call. NULL: nothing is told. */
+typedef void tcc_log_callback(void *user, const tcc_log_record *record);
+TCC_API void tcc_on_log(tcc_compiler *compiler, tcc_log_level most, tcc_log_callback *callback,
+                        void *user);
+
 /* What the last failing call on this compiler, or on a unit of it, has to say; never NULL. Lives
  * until the next call. */
 TCC_API const char *tcc_message(const tcc_compiler *compiler);
@@ -112,6 +136,34 @@ TCC_API tcc_status tcc_compile_file(tcc_compiler *compiler, const char *path, tc
 TCC_API tcc_status tcc_compile_memory(tcc_compiler *compiler, const char *path, const void *text,
                                       size_t size, tcc_unit **out_unit);
 TCC_API void tcc_unit_free(tcc_unit *unit); /* NULL is allowed */
+
+/* ---- in the background ----------------------------------------------------------------------- */
+
+/* A file or a text, as for tcc_compile_file and tcc_compile_memory, or a graph that was built. */
+typedef struct tcc_source {
+    uint32_t size; /* of this struct */
+    const char *path;
+    const void *text; /* NULL: the file is read */
+    size_t text_size;
+    struct tcc_graph *graph; /* instead; it is left alone until the task is done */
+} tcc_source;
+
+/* Compiles on a thread of its own, up to the point from which tcc_unit_open takes no time, with the
+ * options of now; path and text are copied. Any number of tasks may run, and the compiler may be
+ * used meanwhile. The allocator is called by the task's threads too. */
+TCC_API tcc_status tcc_compile_start(tcc_compiler *compiler, const tcc_source *source,
+                                     tcc_task **out_task);
+/* Whether it is done, however that ended, so that tcc_task_wait returns at once. Any thread. */
+TCC_API int tcc_task_poll(const tcc_task *task);
+/* Asks it to stop, which it does between passes and kernels; it then ends with TCC_CANCELLED, unless
+ * it was done before. Any thread. */
+TCC_API void tcc_task_cancel(tcc_task *task);
+/* Waits, once a task; tells the compiler's callbacks what there was to tell, on this thread; and
+ * gives the unit, which belongs to the compiler as if it had been compiled now. The status, and
+ * tcc_message, are those of the compilation. */
+TCC_API tcc_status tcc_task_wait(tcc_task *task, tcc_unit **out_unit);
+/* Cancels what still runs and waits for the thread; what was not taken is dropped. */
+TCC_API void tcc_task_free(tcc_task *task); /* NULL is allowed */
 
 /* ---- what was compiled ----------------------------------------------------------------------- */
 
