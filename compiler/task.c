@@ -1,9 +1,9 @@
 /* Compilations in the background.
  *
  * A task compiles on a thread of its own with a compiler of its own, which has the options of the
- * host's; nothing but the cache is shared, so that the host's goes on with other work. What there is
- * to tell is kept, and told to the host's callbacks by tcc_task_wait, which then gives the unit to
- * the host's compiler. */
+ * host's; nothing but the cache is shared, so that the host's goes on with other work. What there
+ * is to tell is kept, and told to the host's callbacks by tcc_task_wait, which then gives the unit
+ * to the host's compiler. */
 #include "compiler/graph.h"
 #include "compiler/session.h"
 #include "runtime/features.h"

@@ -155,8 +155,8 @@ TCC_API tcc_status tcc_compile_start(tcc_compiler *compiler, const tcc_source *s
                                      tcc_task **out_task);
 /* Whether it is done, however that ended, so that tcc_task_wait returns at once. Any thread. */
 TCC_API int tcc_task_poll(const tcc_task *task);
-/* Asks it to stop, which it does between passes and kernels; it then ends with TCC_CANCELLED, unless
- * it was done before. Any thread. */
+/* Asks it to stop, which it does between passes and kernels; it then ends with TCC_CANCELLED,
+ * unless it was done before. Any thread. */
 TCC_API void tcc_task_cancel(tcc_task *task);
 /* Waits, once a task; tells the compiler's callbacks what there was to tell, on this thread; and
  * gives the unit, which belongs to the compiler as if it had been compiled now. The status, and
@@ -194,7 +194,7 @@ TCC_API tcc_status tcc_unit_open(tcc_unit *unit, const tcc_open_options *options
 
 /* What was compiled once is not compiled again: the same text under the same path, with the same
  * options and targets, and with files of weights of the same content, which are read and hashed
- * each time (about 1 ms for each 2 MB). A unit from the cache is a handle of its own; what is
+ * each time (about 0.5 ms a megabyte). A unit from the cache is a handle of its own; what is
  * compiled is shared and does not change. Compilations that dump are always done anew.
  *
  * Without a cache of the host's, each compiler has one of its own, of as many units as the option

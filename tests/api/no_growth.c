@@ -1,7 +1,7 @@
 // Compilations one after the other in one process, with the host's allocator and without: nothing
 // is left out there, and the process takes no more memory than it did. Models are small and all
-// different, every seventh is refused, every third is also run, some come again. The long form makes
-// 10,000 of them.
+// different; every eighth is refused, every third is also run, some come again. The long form
+// makes 10,000 of them.
 #include "tests/support/counted_memory.h"
 #include "tests/unit/test.h"
 
