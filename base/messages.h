@@ -340,6 +340,9 @@
 #define MSG_CONST_INDEX "constant-index", "index %lld is out of range for an axis of %lld elements"
 #define MSG_NO_KERNEL                                                                              \
     "no-kernel", "%s cannot be compiled: its number of steps is not constant or too large"
+#define MSG_SORT_SIZE                                                                              \
+    "sort-size", "an axis of up to %lld elements cannot be sorted: at most %lld of %s fit the "    \
+                 "memory of a thread"
 #define MSG_SKELETON "skeleton", "there is no skeleton \"%.*s\" to build a kernel from"
 #define MSG_SCHEDULE "schedule", "schedule of kernel \"%.*s\": %s"
 #define MSG_SCHEDULE_KERNEL "schedule-kernel", "there is no kernel \"%.*s\" to set the schedule of"

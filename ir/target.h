@@ -17,6 +17,9 @@ typedef enum TargetFeature {
     FEATURE_amx_int8 = 1 << 6
 } TargetFeature;
 
+/* Memory of its own that a thread may have in a kernel, at most. */
+enum { TARGET_SCRATCH_BYTES = 1 << 30 };
+
 typedef struct Target {
     TargetKind kind;
     const char *name;  /* "x86-64-v3", "x86-64-v4", "sm_80", … as --target= takes it */

@@ -2,6 +2,7 @@
  */
 #include "ir/schedule.h"
 #include "base/messages.h"
+#include "ir/infer.h"
 #include "passes/kernel.h"
 #include "passes/rewrite.h"
 
@@ -53,9 +54,34 @@ static Str choose(const PassContext *ctx, const Node *kernel) {
     return canonical(ctx, name, override(ctx, name, chosen));
 }
 
+/* A row is sorted in memory of the thread: keys and i64 positions, and a spare copy of both. */
+static void check_sort(const PassContext *ctx, const Graph *region, const Node *sort,
+                       const Node *kernel) {
+    const Type *type = graph_type(region, sort->args[0]);
+    const Dim *axis = type->dims[node_attr(sort, "axis").i];
+    DType key = dtype_compute(type->dtype);
+    int64_t bytes = 0;
+    dtype_bytes(key, 1, &bytes);
+    int64_t most = TARGET_SCRATCH_BYTES / (2 * (bytes + (int64_t)sizeof(int64_t)));
+    if (axis->hi <= most) return;
+    const Origin *origin = sort->origin ? sort->origin : kernel->origin;
+    diag_error(ctx->diags, origin_loc(origin), MSG_SORT_SIZE, (long long)axis->hi, (long long)most,
+               dtype_name(type->dtype));
+    origin_notes(ctx->diags, origin);
+}
+
+static void check_sorts(const PassContext *ctx, const Node *kernel) {
+    const Graph *region = kernel->regions[0];
+    for (NodeId id = 0; id < region->nodes.count; id++) {
+        const Node *node = graph_node(region, id);
+        if (op_info(node->op)->class == CLASS_SORT) check_sort(ctx, region, node, kernel);
+    }
+}
+
 static NodeId schedule_node(Rewrite *r, NodeId id) {
     const Node *node = graph_node(r->from, id);
     if (node->op != OP_kernel) return NODE_none;
+    check_sorts(r->ctx, node);
     NodeId *args = NEW_ARRAY(r->ctx->scratch, NodeId, node->arg_count);
     for (uint32_t i = 0; i < node->arg_count; i++) args[i] = rewrite_arg(r, id, i);
     Str text = choose(r->ctx, node);

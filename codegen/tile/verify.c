@@ -2,9 +2,9 @@
 #include "codegen/tile/verify.h"
 
 #include "codegen/tile/walk.h"
+#include "ir/target.h"
 
 enum { MAX_STEP = 1 << 30, MAX_UNROLL = 1024 };
-#define MAX_SCRATCH_BYTES ((int64_t)1 << 30)
 
 bool verify_fail(Verify *v, const char *format, ...) {
     if (v->fault) return false;
@@ -230,9 +230,9 @@ static bool verify_program(Verify *v) {
     for (size_t i = 0; i < program->views.count; i++) {
         if (!verify_view(v, &program->views.data[i], &scratch)) return false;
     }
-    if (scratch > MAX_SCRATCH_BYTES)
+    if (scratch > TARGET_SCRATCH_BYTES)
         return verify_fail(v, "scratch takes %lld bytes, more than %lld", (long long)scratch,
-                           (long long)MAX_SCRATCH_BYTES);
+                           (long long)TARGET_SCRATCH_BYTES);
     for (uint32_t i = 0; i < program->work_rank; i++) {
         const DimSymbol *variable = program->work[i];
         const Dim *extent = program->work_extents[i];

@@ -39,3 +39,11 @@ Limits of nesting and size: a message, never a crash.
   !     1 | model m(x: f32[99999999999999999999]) -> (y: f32) { y = 0 }
   !       |                ^~~~~~~~~~~~~~~~~~~~
   [1]
+
+A row to be sorted that no thread has memory for, by the range of its dim and by a smaller one:
+
+  $ printf '%s\n' 'dim N in 1..100000000' 'model m(x: f32[N]) -> (y, i) { y, i = sort(x) }' >sort.g; refused sort.g; refused sort.g -O0 2>&1 | head -1; tcc sort.g -D N=1..40000000 -o sort.so
+  sort.g:2:39: error: an axis of up to 100000000 elements cannot be sorted: at most 44739242 of f32 fit the memory of a thread [sort-size]
+  ! sort.g:2:39: error: an axis of up to 100000000 elements cannot be sorted: at most 44739242 of f32 fit the memory of a thread [sort-size]
+  !     2 | model m(x: f32[N]) -> (y, i) { y, i = sort(x) }
+  !       |                                       ^~~~
