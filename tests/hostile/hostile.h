@@ -38,6 +38,7 @@ typedef struct Kit {
     long next_kept;
     double slowest;
     char said[8192]; // the diagnostics of the last call, rendered
+    bool changing;   // another thread changes the files
     bool has_place;
     bool whole_file; // a message about the file as a whole: it has no models, it is a folder
 } Kit;

@@ -64,6 +64,7 @@ static void *change_sizes(void *data) {
 // Another thread cuts the file off and lets it grow again: it is read as something whole or
 // refused.
 static void make_shrinking(Kit *kit) {
+    kit->changing = true;
     for (int format = 0; format < FORMAT_count; format++) {
         const char *path = at(kit, text_of(kit, "shrinks%s", format_suffixes[format]).data);
         Str whole = good_file(kit, (Format)format);
