@@ -138,6 +138,7 @@
 #define MSG_TARGET_COUNT "target-count", "the numbers of values and names differ: %u and %u"
 #define MSG_RETURN_IN_MODEL "return-in-model", "a model returns nothing; it assigns its outputs"
 #define MSG_ASSERT_FAILED "assert-failed", "the assertion does not hold"
+#define MSG_ASSERT_TEXT "assert-failed", "the assertion does not hold: %.*s"
 #define MSG_ASSERT_KIND "assert-kind", "an assertion compares dims, it is not %s"
 #define MSG_ASSERT_NE "assert-kind", "an assertion with != can only be decided at compile time"
 
@@ -204,6 +205,16 @@
 #define MSG_ARGUMENT_KIND "argument-kind", "'%s' of '%.*s' is %s, not %s"
 #define MSG_CAST_ARGUMENTS "cast-arguments", "a cast to %s takes one argument, not %u"
 #define MSG_SCOPE_UNUSED "scope-unused", "'%.*s' has no parameters that a scope could name"
+#define MSG_NOTE_ORDER                                                                             \
+    "hint",                                                                                        \
+        "the number of inputs is known from x and not given: the second argument of %s is the "    \
+        "number of outputs"
+#define MSG_EMPTY_RESULT                                                                           \
+    "empty-result", "the kernel is larger than x with its padding: the result, %s, has no "        \
+                    "elements"
+#define MSG_NOTE_SCOPE                                                                             \
+    "hint", "an argument is no part of the scope: as stands behind the call that has the "         \
+            "parameters"
 #define MSG_EMPTY_SCOPE "empty-scope", "the name of a scope is empty"
 #define MSG_RECURSION "recursion", "'%.*s' calls itself"
 #define MSG_NO_RETURN "no-return", "'%.*s' ends without a return"

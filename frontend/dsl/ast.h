@@ -36,7 +36,7 @@ typedef enum AstKind {
     AST_while,    /* while a, at most b times, c; list is carried */
     AST_scan,     /* for text in a one slice after another, c; list is carried */
     AST_minimize, /* a with b */
-    AST_assert,   /* a */
+    AST_assert,   /* a, with the text b where it is written */
     AST_block,    /* list */
     /* the rest */
     AST_type,      /* dtype a, dims list; flag when the dims are written */

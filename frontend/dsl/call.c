@@ -93,11 +93,25 @@ static Value typed_argument(Sema *s, const Argument *given, const Ast *parameter
     return value;
 }
 
+/* A flag of a library function is told at the call: one argument too many is most often the
+ * cause. */
+static bool is_flag_refused(Sema *s, const Argument *given, const Ast *parameter) {
+    Frame *own = s->frame;
+    bool flag = own->library && parameter->b && parameter->b->kind == AST_bool;
+    bool bad = flag && given && given->value.kind != VALUE_bool && given->value.kind != VALUE_none;
+    if (!bad) return false;
+    s->frame = own->caller;
+    sema_error(s, given->loc, MSG_ARGUMENT_KIND, str_terminated(s->arena, parameter->text),
+               STR_ARG(own->function->text), "true or false", sema_value_text(s, &given->value));
+    s->frame = own;
+    return true;
+}
+
 /* Binds one parameter in the new frame; its default may use the parameters before it. */
 static bool bind_parameter(Sema *s, Arguments *arguments, const Ast *parameter, uint32_t position) {
     bool good = true;
     const Argument *given = given_argument(s, arguments, parameter, position, &good);
-    if (!good) return false;
+    if (!good || is_flag_refused(s, given, parameter)) return false;
     Value value = given ? given->value : dsl_eval(s, parameter->b);
     bool typed = parameter->a && value.kind != VALUE_error && value.kind != VALUE_none;
     if (typed) value = typed_argument(s, given, parameter, value);
@@ -185,6 +199,70 @@ static bool may_enter(Sema *s, const Ast *call, const Symbol *symbol) {
     return false;
 }
 
+/* Functions that torch's modules of the same kind take the number of inputs before the one of
+ * outputs; `axis` of x is that number here. */
+static const struct Layer {
+    const char *name;
+    int axis;
+} layers[] = {{"linear", -1}, {"conv1d", 1}, {"conv2d", 1}, {"conv3d", 1}};
+
+static const struct Layer *find_layer(Str name) {
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
+        if (str_equal(name, str_from(layers[i].name))) return &layers[i];
+    return NULL;
+}
+
+/* Behind what was said of a layer whose second argument is the number of inputs that x has, with
+ * another number behind it. */
+static void hint_of_order(Sema *s, const Arguments *arguments, const struct Layer *layer) {
+    const Argument *given = arguments->items;
+    bool three = arguments->positional > 2 && given[0].value.kind == VALUE_tensor &&
+                 given[1].value.kind == VALUE_int && given[2].value.kind == VALUE_int;
+    if (!three) return;
+    const Type *type = sema_type(s, given[0].value.node);
+    int axis = layer->axis < 0 ? (int)type->rank - 1 : layer->axis;
+    if (axis < 0 || axis >= (int)type->rank) return;
+    if (dim_equals_int(type->dims[axis], given[1].value.integer))
+        diag_note(s->diags, sema_user_loc(s, given[1].loc), MSG_NOTE_ORDER, layer->name);
+}
+
+static bool is_empty(const Type *type) {
+    bool empty = false;
+    for (uint32_t i = 2; i < type->rank; i++) empty |= dim_equals_int(type->dims[i], 0);
+    return empty;
+}
+
+/* A kernel that does not fit is legal, and hardly ever meant. */
+static void check_layer(Sema *s, const Arguments *arguments, const Symbol *symbol,
+                        const Value *result, size_t errors) {
+    const struct Layer *layer = symbol->library ? find_layer(symbol->ast->text) : NULL;
+    if (!layer || s->frame->library || s->stopped) return;
+    const Value *x = arguments->count ? &arguments->items[0].value : NULL;
+    bool both = result->kind == VALUE_tensor && x && x->kind == VALUE_tensor;
+    bool empty = both && is_empty(sema_type(s, result->node)) && !is_empty(sema_type(s, x->node));
+    if (empty)
+        diag_warning(s->diags, arguments->call->loc, MSG_EMPTY_RESULT,
+                     sema_type_text(s, result->node));
+    if (empty || diags_error_count(s->diags) > errors) hint_of_order(s, arguments, layer);
+}
+
+static bool is_call(const Ast *ast) {
+    return ast->kind == AST_call || (ast->kind == AST_argument && is_call(ast->a));
+}
+
+/* A scope that names nothing: most often that of a call around the one that was meant. */
+static void warn_of_scope(Sema *s, const Ast *call, const Frame *frame) {
+    Loc loc = call->b->loc;
+    Str key = str_format(s->arena, "scope %u:%u:%u", loc.file, loc.line, loc.column);
+    if (frame->declares || s->frame->library || map_set(&s->reported, key, s)) return;
+    diag_warning(s->diags, loc, MSG_SCOPE_UNUSED, STR_ARG(call->a->text));
+    for (const Ast *at = call->list.first; at; at = at->next)
+        if (is_call(at)) {
+            diag_note(s->diags, ast_start(at), MSG_NOTE_SCOPE);
+            return;
+        }
+}
+
 static Value call_function(Sema *s, Symbol *symbol, Arguments *arguments) {
     const Ast *call = arguments->call, *function = symbol->ast;
     Frame frame = {.caller = s->frame, .function = function, .library = symbol->library};
@@ -192,6 +270,7 @@ static Value call_function(Sema *s, Symbol *symbol, Arguments *arguments) {
     if (!may_enter(s, call, symbol) || !scope_prefix(s, call, &frame.prefix))
         return dsl_value_error();
     frame.origin = dsl_emit_origin(s, call->loc);
+    size_t errors = diags_error_count(s->diags);
     Value result = dsl_value_error();
     s->frame = &frame;
     s->calls++;
@@ -201,6 +280,9 @@ static Value call_function(Sema *s, Symbol *symbol, Arguments *arguments) {
     s->calls--;
     s->frame = frame.caller;
     s->frame->impure |= frame.impure;
+    s->frame->declares |= frame.declares;
+    if (call->b && result.kind != VALUE_error) warn_of_scope(s, call, &frame);
+    check_layer(s, arguments, symbol, &result, errors);
     return result;
 }
 

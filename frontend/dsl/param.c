@@ -232,7 +232,7 @@ static NodeId declared_again(Sema *s, const Ast *ast, Str name, const Type *type
 }
 
 static NodeId declare_param(Sema *s, const Ast *ast) {
-    s->frame->impure = true;
+    s->frame->impure = s->frame->declares = true;
     const Type *type = param_type(s, ast);
     if (!type) return NODE_none;
     Str name = full_name(s, ast->text);

@@ -208,6 +208,10 @@ statement
     }
     | MINIMIZE expr WITH expr { $$ = ast_tree(parse, AST_minimize, $1.loc, $2, $4, NULL); }
     | ASSERT expr { $$ = ast_tree(parse, AST_assert, $1.loc, $2, NULL, NULL); }
+    | ASSERT expr ',' STR { $$ = ast_tree(parse, AST_assert, $1.loc, $2, LEAF(AST_string, $4), NULL); }
+    | ASSERT '(' expr ',' STR ')' {
+        $$ = ast_tree(parse, AST_assert, $1.loc, $3, LEAF(AST_string, $5), NULL);
+    }
     | branch
     | WHILE expr NAME expr carried block {
         $$ = ast_tree(parse, AST_while, $1.loc, $2, $4, $6);

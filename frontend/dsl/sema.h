@@ -26,7 +26,8 @@ typedef struct Frame {
     const Origin *origin; /* of the call; NULL in a model */
     Str prefix;           /* of parameters declared here */
     bool library;
-    bool impure; /* declares parameters or draws a random stream: not to be remembered */
+    bool impure;   /* declares parameters or draws a random stream: not to be remembered */
+    bool declares; /* parameters, or what it calls does */
     bool returned;
     Value result;
     Map names;    /* to Value */

@@ -129,9 +129,17 @@ static void assert_relation(Sema *s, const Ast *ast, const Value *value) {
                     dsl_emit_origin(s, ast->loc));
 }
 
-static void exec_assert(Sema *s, const Ast *ast) {
+static void report_failed(Sema *s, Loc loc, const Ast *text) {
+    Str said;
+    if (!text)
+        sema_error(s, loc, MSG_ASSERT_FAILED);
+    else if (dsl_eval_interpolated(s, text->loc, text->text, &said))
+        sema_error(s, loc, MSG_ASSERT_TEXT, STR_ARG(said));
+}
+
+static void exec_assert(Sema *s, const Ast *ast, const Ast *text) {
     while (ast->kind == AST_binary && ast->op == AST_and) {
-        exec_assert(s, ast->a);
+        exec_assert(s, ast->a, text);
         ast = ast->b;
     }
     Value value = dsl_eval(s, ast);
@@ -140,7 +148,7 @@ static void exec_assert(Sema *s, const Ast *ast) {
     case VALUE_error: return;
     case VALUE_relation: assert_relation(s, ast, &value); return;
     case VALUE_bool:
-        if (!value.flag) sema_error(s, loc, MSG_ASSERT_FAILED);
+        if (!value.flag) report_failed(s, loc, text);
         return;
     default: sema_error(s, loc, MSG_ASSERT_KIND, sema_value_text(s, &value));
     }
@@ -155,7 +163,7 @@ static void exec(Sema *s, const Ast *ast) {
     case AST_return: exec_return(s, ast); break;
     case AST_for: exec_for(s, ast); break;
     case AST_if: exec_if(s, ast); break;
-    case AST_assert: exec_assert(s, ast->a); break;
+    case AST_assert: exec_assert(s, ast->a, ast->b); break;
     case AST_while: refuse(s, ast, "a 'while'"); break;
     case AST_scan: refuse(s, ast, "a 'scan'"); break;
     case AST_state:

@@ -104,8 +104,20 @@ static bool begins_item(const Parse *parse, size_t at) {
     }
 }
 
+/* Whether each bracket has its partner, so that an item within brackets shows no other fault. */
+static bool is_balanced(const Parse *parse) {
+    Buf open = {.arena = parse->arena};
+    for (size_t i = 0; i < parse->tokens.count; i++) {
+        int kind = parse->tokens.data[i].kind;
+        if (kind == '(' || kind == '[' || kind == '{') buf_char(&open, (char)closer_of(kind));
+        if (kind != ')' && kind != ']' && kind != '}') continue;
+        if (!open.size || open.data[--open.size] != kind) return false;
+    }
+    return open.size == 0;
+}
+
 /* Items stand outside all brackets: one that begins shows what is unclosed before it. */
-static void match_token(Parse *parse, Stack *stack, size_t at) {
+static void match_token(Parse *parse, Stack *stack, size_t at, bool balanced) {
     Token *token = &parse->tokens.data[at];
     switch (token->kind) {
     case '(':
@@ -115,7 +127,7 @@ static void match_token(Parse *parse, Stack *stack, size_t at) {
     case ']':
     case '}': close_bracket(parse, stack, token); break;
     default:
-        if (!token->kind || begins_item(parse, at)) close_down(parse, stack, 0);
+        if (!token->kind || (!balanced && begins_item(parse, at))) close_down(parse, stack, 0);
     }
 }
 
@@ -135,6 +147,7 @@ static void drop_newlines(Parse *parse) {
 
 void tokens_match(Parse *parse) {
     Stack stack = {0};
-    for (size_t i = 0; i < parse->tokens.count; i++) match_token(parse, &stack, i);
+    bool balanced = is_balanced(parse);
+    for (size_t i = 0; i < parse->tokens.count; i++) match_token(parse, &stack, i, balanced);
     drop_newlines(parse);
 }

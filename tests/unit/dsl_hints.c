@@ -77,6 +77,8 @@ static const Row rows[] = {
     {"y = x.squeeze(0)", "not-a-function", 5, "x[:, 0]"},
     {"y = x / x.size(0)", "not-a-function", 9, "x.shape[0]"},
     {"relu(x)", "syntax", 5, "give its value a name"},
+    {"fn f(x) { return x }", "syntax", 1, "outside of models"},
+    {"model n(x: f32) -> (y: f32) { y = x }", "syntax", 1, "outside of other models"},
     {"else { y = x }", "syntax", 1, "} else {"},
 };
 
@@ -126,8 +128,29 @@ static void test_no_hint_without_need(void) {
     }
 }
 
+// torch's order: the number of inputs before the one of outputs. The hint is at the former.
+static void test_order_of_arguments(void) {
+    static const char *const statements[] = {"y = linear(x, 8, 3)", "y = conv2d(x, 2, 16, 3)",
+                                             "y = conv2d(x, 2, 3, 1)"};
+    for (size_t i = 0; i < 3; i++) {
+        char text[128];
+        DslRun run;
+        bool hinted = false;
+        snprintf(text, sizeof text, "model m(x: f32[1, 2, 8, 8]) -> (y) {\n%s\n}\n", statements[i]);
+        dsl_run(&run, "order.g", str_from(text), NULL);
+        uint32_t column = (uint32_t)(strchr(statements[i], ',') - statements[i]) + 3;
+        for (size_t k = 0; k < run.messages.count; k++) {
+            const DslMessage *m = &run.messages.data[k];
+            hinted |= m->column == column && strstr(m->text, "number of outputs") != NULL;
+        }
+        if (!CHECK(hinted == (i < 2))) printf("    %s\n", statements[i]); // the last is right
+        dsl_run_free(&run);
+    }
+}
+
 int main(void) {
     RUN(test_hints);
+    RUN(test_order_of_arguments);
     RUN(test_no_hint_without_need);
     return test_done();
 }
