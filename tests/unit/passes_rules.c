@@ -450,18 +450,23 @@ static void open_case(Case *c, DType dtype) {
     c->p = graph_add_input(c->g, STR("p"), type_with_dtype(c->b.ir, type, DT_bool), NULL);
 }
 
-// All pairs of special values; sums get ordinary ones, since their rounding may differ.
-static void make_inputs(Case *c, bool ordinary, Tensor *inputs) {
+typedef enum Numbers { NUMBERS_special, NUMBERS_ordinary, NUMBERS_negative } Numbers;
+
+// All pairs of special values; sums get ordinary ones, since their rounding may differ. Those that
+// are all negative lie on one side of what a wrong start or padding of a reduction would be.
+static void make_inputs(Case *c, Numbers numbers, Tensor *inputs) {
     double values[MAX_VALUES];
     int64_t n = test_specials(c->dtype, values);
     uint64_t seed = 5;
     for (int k = 0; k < 3; k++) {
         inputs[k] = test_tensor(c->b.arena, graph_type(c->g, c->g->inputs.data[k]), NULL, &seed);
     }
-    for (int64_t i = 0; i < n * n && !ordinary; i++) {
+    for (int64_t i = 0; i < n * n && numbers == NUMBERS_special; i++) {
         tensor_set(&inputs[0], i, values[i / n]);
         tensor_set(&inputs[1], i, values[i % n]);
     }
+    for (int64_t i = 0; i < n * n && numbers == NUMBERS_negative; i++)
+        for (int k = 0; k < 2; k++) tensor_set(&inputs[k], i, -1 - (double)((i * 5 + k) % 7));
 }
 
 // A sum-class rewrite may be twice as far off as a sum in f32 (f64) of the terms as they were:
@@ -483,7 +488,7 @@ static int64_t first_outside(Case *c, const Tensor *inputs, Tensor *out_results)
     return -1;
 }
 
-static void check_case(size_t at, DType dtype) {
+static void check_case(size_t at, DType dtype, Numbers numbers) {
     Case c;
     open_case(&c, dtype);
     const FoldRow *row = find_row(cases[at].rule);
@@ -498,7 +503,8 @@ static void check_case(size_t at, DType dtype) {
     graph_add_output(c.g, STR("before"), before);
     graph_add_output(c.g, STR("after"), after);
     Tensor inputs[3];
-    make_inputs(&c, row->sum_class, inputs);
+    make_inputs(&c, numbers == NUMBERS_special && row->sum_class ? NUMBERS_ordinary : numbers,
+                inputs);
     Tensor sums[2], *results = sums;
     int64_t wrong;
     if (row->sum_class) {
@@ -518,7 +524,9 @@ static void check_case(size_t at, DType dtype) {
 static void test_every_rule(void) {
     for (size_t i = 0; i < CASE_COUNT; i++) {
         for (DType dtype = 0; dtype < DT_count; dtype++) {
-            if (cases[i].dtypes & 1u << dtype) check_case(i, dtype);
+            if (!(cases[i].dtypes & 1u << dtype)) continue;
+            check_case(i, dtype, NUMBERS_special);
+            check_case(i, dtype, NUMBERS_negative);
         }
     }
 }
