@@ -49,6 +49,13 @@ static void find_step(Bisect *b) {
                  &b->whole);
 }
 
+/* A large model takes its time; nothing is wrong when every step ends. */
+static bool is_only_slow(const Bisect *b) {
+    tcc_fault_part part = b->report.part;
+    return b->whole.slow &&
+           (part == TCC_PART_EVALUATOR || part == TCC_PART_RUNTIME || part == TCC_PART_UNKNOWN);
+}
+
 static tcc_status search(Bisect *b) {
     WholeProbe how = {0};
     Subject *s = &b->s;
@@ -59,7 +66,9 @@ static tcc_status search(Bisect *b) {
         subject_tell(s, "the whole, %s: %s", r->set < s->set_count ? s->sets[r->set].what.data : "",
                      r->text);
         find_step(b);
-        return TCC_MISMATCH;
+        return is_only_slow(b) ? compiler_fail(s->compiler, TCC_ENVIRONMENT,
+                                               "the whole %s, and no step is wrong alone", r->text)
+                               : TCC_MISMATCH;
     }
     if (r->status == TCC_INVALID) return compiler_fail(s->compiler, TCC_INVALID, "%s", r->text);
     if (r->sets_done == 0)

@@ -154,39 +154,44 @@ static bool shape_input(const Subject *s, size_t i, const InputSet *set, Tensor 
     return true;
 }
 
-/* *out_fits: whether the sizes make sense and are not too large for more than a first try. */
+/* Whether the sizes make sense, and are not too large for more than a first try. */
+static bool shape_inputs(const Subject *s, uint32_t number, InputSet *set) {
+    int64_t total = 0;
+    set->inputs = NEW_ARRAY(s->arena, Tensor, s->graph->inputs.count + 1);
+    for (size_t i = 0; i < s->graph->inputs.count; i++) {
+        if (!shape_input(s, i, set, &set->inputs[i])) return false;
+        total += tensor_elements(&set->inputs[i]);
+    }
+    return number == 0 || total <= MOST_ELEMENTS;
+}
+
+static tcc_status fill_input(const Subject *s, size_t i, Numbers kind, uint64_t seed, Tensor *t) {
+    const tcc_given_input *given = given_input(s, input_name(s, i));
+    t->data = arena_alloc(s->arena, tensor_bytes(t) + 64);
+    if (given == NULL)
+        fill(t, kind, seed * 1000 + i);
+    else if (given->value == NULL)
+        fill_as_given(t, given);
+    else
+        return copy_given(s, input_name(s, i), given->value, t);
+    return TCC_OK;
+}
+
 static tcc_status make_set(const Subject *s, uint32_t number, InputSet *set, bool *out_fits) {
     static const Numbers kinds[] = {NUMBERS_plain, NUMBERS_special_floats, NUMBERS_plain,
                                     NUMBERS_special, NUMBERS_equal};
     Numbers kind = kinds[number % (sizeof kinds / sizeof *kinds)];
     uint64_t seed = s->search.seed + number;
     Buf what = {.arena = s->arena};
-    buf_print(&what, "%s:%llu",
-              kind == NUMBERS_plain || kind == NUMBERS_equal ? "random" : "special",
-              (unsigned long long)seed);
+    set->tame = kind == NUMBERS_plain || kind == NUMBERS_equal;
+    buf_print(&what, "%s:%llu", set->tame ? "random" : "special", (unsigned long long)seed);
     choose_sizes(s, number, set, &what);
     set->what = buf_str(&what);
-    set->tame = kind == NUMBERS_plain || kind == NUMBERS_equal;
-    set->inputs = NEW_ARRAY(s->arena, Tensor, s->graph->inputs.count + 1);
-    int64_t total = 0;
-    *out_fits = true;
-    for (size_t i = 0; i < s->graph->inputs.count && *out_fits; i++) {
-        *out_fits = shape_input(s, i, set, &set->inputs[i]);
-        if (*out_fits) total += tensor_elements(&set->inputs[i]);
-    }
-    if (number > 0 && total > MOST_ELEMENTS) *out_fits = false;
-    for (size_t i = 0; i < s->graph->inputs.count && *out_fits; i++) {
-        Tensor *t = &set->inputs[i];
-        const tcc_given_input *given = given_input(s, input_name(s, i));
-        t->data = arena_alloc(s->arena, tensor_bytes(t) + 64);
-        uint64_t own = seed * 1000 + i;
-        if (given == NULL) fill(t, kind, own);
-        if (given != NULL && given->value == NULL) fill_as_given(t, given);
-        if (given == NULL || given->value == NULL) continue;
-        tcc_status status = copy_given(s, input_name(s, i), given->value, t);
-        if (status != TCC_OK) return status;
-    }
-    return TCC_OK;
+    tcc_status status = TCC_OK;
+    *out_fits = shape_inputs(s, number, set);
+    for (size_t i = 0; i < s->graph->inputs.count && *out_fits && status == TCC_OK; i++)
+        status = fill_input(s, i, kind, seed, &set->inputs[i]);
+    return status;
 }
 
 static bool all_is_given(const Subject *s) {

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct Whole {
     Subject *s;
@@ -259,8 +260,13 @@ static bool run_set(Whole *w, Arena *arena) {
            run_placed(w, PLACE_planned) && run_by_runtime(w);
 }
 
+/* Large models are tried on fewer sets. */
+enum { SECONDS = 15 };
+
 static void run_sets(Whole *w, const InputSet *only) {
+    clock_t begin = clock();
     for (uint32_t i = 0; i < w->s->set_count && w->result->status == TCC_OK; i++) {
+        if (w->result->sets_done > 0 && (clock() - begin) / CLOCKS_PER_SEC >= SECONDS) break;
         if (only != NULL && only != &w->s->sets[i]) continue;
         GuardDefer defer;
         Arena *arena = subject_arena(&defer);

@@ -3,6 +3,7 @@
 #include "driver/report.h"
 #include "driver/search.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -203,13 +204,20 @@ static Exit reduce(Reduce *r) {
                                        wanted, r, take_result, r));
 }
 
+static bool is_empty_folder(const char *path) {
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    bool empty = folder != NULL;
+    while (empty && (entry = readdir(folder)) != NULL)
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    if (folder) closedir(folder);
+    return empty;
+}
+
 /* A folder with something in it is not ours to replace. */
 static Exit check_folder(const Reduce *r) {
     struct stat info;
-    if (stat(r->folder, &info) != 0 || (S_ISDIR(info.st_mode) && info.st_nlink <= 2)) {
-        if (stat(r->folder, &info) != 0) return EXIT_fine;
-        if (rmdir(r->folder) == 0 && mkdir(r->folder, info.st_mode) == 0) return EXIT_fine;
-    }
+    if (stat(r->folder, &info) != 0 || is_empty_folder(r->folder)) return EXIT_fine;
     report_error("%s is there already: give -o another folder", r->folder);
     return EXIT_wrong;
 }
