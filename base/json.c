@@ -2,6 +2,7 @@
 #include "base/guard.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 static void put_line(Buf *buf, uint32_t depth) {
     buf_char(buf, '\n');
@@ -66,4 +67,12 @@ void json_put_string(Json *json, const char *key, Str text) {
 void json_put_int(Json *json, const char *key, int64_t value) {
     put_key(json, key);
     buf_print(&json->buf, "%" PRId64, value);
+}
+
+void json_put_number(Json *json, const char *key, double value) {
+    put_key(json, key);
+    if (isfinite(value))
+        buf_print(&json->buf, "%.17g", value);
+    else
+        buf_put(&json->buf, STR("null"));
 }

@@ -28,5 +28,7 @@ void json_end(Json *json);
 /* What is no UTF-8 is replaced by U+FFFD. */
 void json_put_string(Json *json, const char *key, Str text);
 void json_put_int(Json *json, const char *key, int64_t value);
+/* null for what is not finite. */
+void json_put_number(Json *json, const char *key, double value);
 
 #endif

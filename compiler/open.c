@@ -1,6 +1,5 @@
 /* The model in this process: the image, the weights and the kernels as a model.so would hold them.
  */
-#include "codegen/artefact/metadata.h"
 #include "compiler/session.h"
 #include "runtime/features.h"
 #include "runtime/model.h"
@@ -99,12 +98,7 @@ static void hold_core(void *core) { core_hold(core); }
 static void release_core(void *core) { core_release(core); }
 
 static void put_together(Core *core, Str image, TccKernel **table) {
-    MetadataRequest about = {.program = core->result.program,
-                             .targets = core->targets,
-                             .target_count = core->target_count,
-                             .compiler = tcc_version(),
-                             .options = options_text(&core->options, core->arena)};
-    Str metadata = metadata_write(&about, core->arena);
+    Str metadata = core_metadata(core, core->arena);
     core->artefact = (TccArtefact){.image = (const TccImage *)(const void *)image.data,
                                    .weights = core->weights,
                                    .kernels = table,

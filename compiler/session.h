@@ -188,6 +188,11 @@ PassOptions pass_options(const Options *options);
  * diagnostics. */
 Graph *unit_fill_params(tcc_unit *unit, const Graph *graph);
 
+/* json.c: the metadata as an artefact has it; the decisions; the graph after the passes. */
+Str core_metadata(const Core *core, Arena *arena);
+void json_explain(Buf *buf, const Core *core);
+void json_graph(Buf *buf, const Core *core);
+
 /* explain.c: all decisions as text, for a unit with a program. */
 Str unit_explanation(tcc_unit *unit);
 

@@ -162,14 +162,39 @@ static tcc_status put_header(TextCall *call) {
     return TCC_OK;
 }
 
+static tcc_status put_graph_json(TextCall *call) {
+    json_graph(&call->buf, call->unit->core);
+    return TCC_OK;
+}
+
+static tcc_status put_explain_json(TextCall *call) {
+    tcc_status status = need_program(call);
+    if (status == TCC_OK) json_explain(&call->buf, call->unit->core);
+    return status;
+}
+
+static tcc_status put_metadata(TextCall *call) {
+    tcc_status status = need_program(call);
+    if (status == TCC_OK) buf_put(&call->buf, core_metadata(call->unit->core, call->buf.arena));
+    return status;
+}
+
 static const struct {
     const char *kind;
     tcc_status (*put)(TextCall *call);
-} texts[] = {{"ir", put_graph},      {"program", put_program},
-             {"tile", put_tile},     {"tile-free", put_tile_free},
-             {"llvm", put_llvm},     {"asm", put_assembly},
-             {"ptx", put_ptx},       {"dot", put_dot},
-             {"header", put_header}, {"times", put_times}};
+} texts[] = {{"ir", put_graph},
+             {"program", put_program},
+             {"tile", put_tile},
+             {"tile-free", put_tile_free},
+             {"llvm", put_llvm},
+             {"asm", put_assembly},
+             {"ptx", put_ptx},
+             {"dot", put_dot},
+             {"header", put_header},
+             {"times", put_times},
+             {"ir-json", put_graph_json},
+             {"explain-json", put_explain_json},
+             {"metadata", put_metadata}};
 
 static tcc_status text_body(void *data) {
     TextCall *call = data;

@@ -168,8 +168,9 @@ TCC_API void tcc_task_free(tcc_task *task); /* NULL is allowed */
 /* ---- what was compiled ----------------------------------------------------------------------- */
 
 /* The unit at a level as text: "ir" (the graph after all passes asked for), "program", "tile"
- * (placed tile programs), "tile-free", "llvm", "ptx", "asm", "dot", "header", "times". The text
- * lives as long as the unit. */
+ * (placed tile programs), "tile-free", "llvm", "ptx", "asm", "dot", "header", "times"; as JSON:
+ * "ir-json", "explain-json" (the kernels and the decisions) and "metadata" (as a model.so has it).
+ * The text lives as long as the unit. */
 TCC_API tcc_status tcc_unit_text(tcc_unit *unit, const char *kind, const char **out_text,
                                  size_t *out_size);
 
@@ -194,7 +195,7 @@ TCC_API tcc_status tcc_unit_open(tcc_unit *unit, const tcc_open_options *options
 
 /* What was compiled once is not compiled again: the same text under the same path, with the same
  * options and targets, and with files of weights of the same content, which are read and hashed
- * each time (about 0.5 ms a megabyte). A unit from the cache is a handle of its own; what is
+ * each time (about 1 ms a megabyte). A unit from the cache is a handle of its own; what is
  * compiled is shared and does not change. Compilations that dump are always done anew.
  *
  * Without a cache of the host's, each compiler has one of its own, of as many units as the option

@@ -55,6 +55,7 @@ int main(int argc, char **argv) {
     expect(tcc_compiler_new(&s.compiler) == TCC_OK, "no compiler");
     tcc_set_option(s.compiler, "threads", "1");
     tcc_set_option(s.compiler, "params", "random");
+    tcc_set_option(s.compiler, "unit-cache", "0");
     snprintf(s.output, sizeof s.output, "%s/compiled.so", argv[1]);
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         measure_program(&s, programs[i].kind, programs[i].count, programs[i].goal);
