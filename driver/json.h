@@ -22,8 +22,8 @@ typedef struct JsonValue {
     struct JsonValue *first, *next; /* the members, and the next in the same object or array */
 } JsonValue;
 
-/* The tree of a text, which must outlive it; NULL when it is no JSON or nests deeper than 64 levels.
- * False when memory is out. */
+/* The tree of a text, which must outlive it; NULL when it is no JSON or nests deeper than 64
+ * levels. False when memory is out. */
 bool json_read(const char *text, size_t size, JsonValue **out_root);
 void json_free(JsonValue *value); /* NULL is allowed */
 

@@ -1,6 +1,6 @@
-/* Makes a case smaller while something holds of it: delta debugging over its nodes, its dims and the
- * numbers in its inputs (after Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing
- * Input", 2002), each change a small one that keeps the graph valid. */
+/* Makes a case smaller while something holds of it: delta debugging over its nodes, its dims and
+ * the numbers in its inputs (after Zeller and Hildebrandt, "Simplifying and Isolating
+ * Failure-Inducing Input", 2002), each change a small one that keeps the graph valid. */
 #ifndef TCC_PASSES_REDUCE_REDUCE_H
 #define TCC_PASSES_REDUCE_REDUCE_H
 

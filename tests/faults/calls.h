@@ -1,8 +1,8 @@
 /* Calls of tcc's own code to the system, made to fail.
  *
  * The build copies our libraries with the names of these calls replaced (objcopy), so that our code
- * sees the failures and not LLVM, libc or what else is linked; the calls of jansson for memory count
- * as ours too. What fails is said by the Faults of this process, in memory that a forked child
+ * sees the failures and not LLVM, libc or what else is linked; jansson's calls for memory count as
+ * ours too. What fails is said by the Faults of this process, in memory that a forked child
  * shares with its parent. */
 #ifndef TCC_TESTS_FAULTS_CALLS_H
 #define TCC_TESTS_FAULTS_CALLS_H
