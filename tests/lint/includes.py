@@ -29,7 +29,8 @@ MAY = {
 # Headers of other projects -> the folders that may use them.
 LIBRARIES = {
     "llvm-c/": ["codegen", "tests"],
-    "jansson.h": ["frontend", "codegen", "compiler", "tests"],
+    "jansson.h": ["frontend", "tests"],
+    "malloc.h": ["tests"],
     "zstd.h": ["frontend", "codegen", "compiler", "tests"],
     "zlib.h": ["frontend", "tests"],
 }
@@ -38,7 +39,7 @@ LIBRARIES = {
 SYSTEM = set("""
 assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign
 stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string strings tgmath threads time
-dirent dlfcn elf fcntl getopt libgen link poll pthread sched semaphore spawn unistd wchar
+dirent dlfcn elf fcntl ftw getopt libgen link poll pthread sched semaphore spawn unistd wchar
 cpuid immintrin
 """.split())
 
