@@ -30,7 +30,7 @@ class Port(Sized):
 
 class OpenOptions(Sized):
     _fields_ = [("size", c.c_uint32), ("threads", c.c_int32), ("parallel_for", Pointer),
-                ("parallel_user", Pointer)]
+                ("parallel_user", Pointer), ("allocator", Pointer)]
 
 
 class RunInfo(Sized):
@@ -38,14 +38,14 @@ class RunInfo(Sized):
                 ("arena_bytes", c.c_uint64), ("scratch_bytes", c.c_uint64), ("launches", c.c_uint32)]
 
 
-class Option(c.Structure):
-    _fields_ = [("name", c.c_char_p), ("argument", c.c_char_p), ("meaning", c.c_char_p)]
+class Option(Sized):
+    _fields_ = [("size", c.c_uint32), ("name", c.c_char_p), ("argument", c.c_char_p), ("meaning", c.c_char_p)]
 
 
 class Diagnostic(Sized):
     _fields_ = [("size", c.c_uint32), ("severity", c.c_int), ("id", c.c_char_p), ("path", c.c_char_p),
                 ("line", c.c_uint32), ("column", c.c_uint32), ("text", c.c_char_p),
-                ("rendered", c.c_char_p)]
+                ("rendered", c.c_char_p), ("label", c.c_char_p)]
 
 
 class CheckResult(Sized):
@@ -89,6 +89,8 @@ class ModelApi(c.Structure):
         ("sync", c.CFUNCTYPE(Status, Pointer)),
         ("run_info", c.CFUNCTYPE(Status, Pointer, c.POINTER(RunInfo))),
         ("profile", Pointer),
+        # From version 2, which is not asked for: a model.so of version 1 ends here.
+        ("stream_new", Pointer), ("stream_sync", Pointer), ("stream_free", Pointer),
     ]
 
 
