@@ -28,9 +28,6 @@ typedef struct Maker {
     Value pool[MAX_POOL];
     uint32_t count;
     VEC(Tensor) inputs;
-    Value picked;   // the first operand of the last op
-    bool is_forced; // pick_for gives `forced`, once, where the op takes it
-    Value forced;
 } Maker;
 
 uint32_t pick(Maker *m, uint32_t below);
