@@ -70,25 +70,37 @@ static Status read_all(Diags *diags, Loc loc, const char *path, int fd, void *by
     return STATUS_ok;
 }
 
+/* A regular file while it is read: closed by close_read, or when a guard is raised before. */
 typedef struct OpenFile {
+    const char *name;
     int fd;
+    size_t size;
     GuardDefer defer;
 } OpenFile;
 
 static void close_file(void *object) { close(((OpenFile *)object)->fd); }
 
+static Status open_read(OpenFile *file, Arena *arena, Diags *diags, Loc loc, Str path,
+                        uint64_t limit) {
+    file->name = path_text(arena, diags, loc, path);
+    if (!file->name) return STATUS_invalid;
+    TRY(open_regular(diags, loc, file->name, limit, &file->fd, &file->size));
+    guard_defer(&file->defer, close_file, file);
+    return STATUS_ok;
+}
+
+static void close_read(OpenFile *file) {
+    guard_undefer(&file->defer);
+    close(file->fd);
+}
+
 Status file_read(Arena *arena, Diags *diags, Loc loc, Str path, uint64_t limit, Str *out_text) {
-    const char *name = path_text(arena, diags, loc, path);
-    if (!name) return STATUS_invalid;
     OpenFile file;
-    size_t size;
-    TRY(open_regular(diags, loc, name, limit, &file.fd, &size));
-    guard_defer(&file.defer, close_file, &file);
-    char *text = arena_alloc(arena, size + 1);
-    Status status = read_all(diags, loc, name, file.fd, text, size);
-    guard_undefer(&file.defer);
-    close(file.fd);
-    *out_text = (Str){text, size};
+    TRY(open_read(&file, arena, diags, loc, path, limit));
+    char *text = arena_alloc(arena, file.size + 1);
+    Status status = read_all(diags, loc, file.name, file.fd, text, file.size);
+    close_read(&file);
+    *out_text = (Str){text, file.size};
     return status;
 }
 
@@ -102,23 +114,19 @@ static Status map_file(Diags *diags, Loc loc, const char *path, int fd, FileByte
 /* Leaves `out_bytes` with `arena` when it read, without when it mapped. */
 static Status load(Arena *arena, Diags *diags, Loc loc, Str path, uint64_t limit, uint64_t map_from,
                    FileBytes *out_bytes) {
-    const char *name = path_text(arena, diags, loc, path);
-    if (!name) return STATUS_invalid;
     OpenFile file;
-    FileBytes bytes = {0};
-    TRY(open_regular(diags, loc, name, limit, &file.fd, &bytes.size));
-    guard_defer(&file.defer, close_file, &file);
+    TRY(open_read(&file, arena, diags, loc, path, limit));
+    FileBytes bytes = {.size = file.size};
     Status status;
     if (bytes.size && bytes.size >= map_from) {
-        status = map_file(diags, loc, name, file.fd, &bytes);
+        status = map_file(diags, loc, file.name, file.fd, &bytes);
     } else {
         unsigned char *data = arena_alloc(arena, bytes.size);
-        status = read_all(diags, loc, name, file.fd, data, bytes.size);
+        status = read_all(diags, loc, file.name, file.fd, data, bytes.size);
         bytes.data = data;
         bytes.arena = arena;
     }
-    guard_undefer(&file.defer);
-    close(file.fd);
+    close_read(&file);
     if (status == STATUS_ok) *out_bytes = bytes;
     return status;
 }
@@ -165,15 +173,10 @@ static Status hash_all(Diags *diags, Loc loc, const char *path, int fd, size_t s
 
 Status file_digest(Arena *arena, Diags *diags, Loc loc, Str path, uint64_t limit,
                    uint8_t out_digest[32]) {
-    const char *name = path_text(arena, diags, loc, path);
-    if (!name) return STATUS_invalid;
     OpenFile file;
-    size_t size;
-    TRY(open_regular(diags, loc, name, limit, &file.fd, &size));
-    guard_defer(&file.defer, close_file, &file);
-    Status status = hash_all(diags, loc, name, file.fd, size, out_digest);
-    guard_undefer(&file.defer);
-    close(file.fd);
+    TRY(open_read(&file, arena, diags, loc, path, limit));
+    Status status = hash_all(diags, loc, file.name, file.fd, file.size, out_digest);
+    close_read(&file);
     return status;
 }
 

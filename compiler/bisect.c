@@ -115,9 +115,7 @@ static tcc_status bisect(tcc_compiler *compiler, const Source *source,
                          void *user) {
     BisectCall call = {
         .bisect.s = {.compiler = compiler, .source = *source}, .callback = callback, .user = user};
-    if (options != NULL && options->size < sizeof *options)
-        return compiler_fail(compiler, TCC_INVALID, "tcc_search_options.size is wrong");
-    if (options != NULL) call.bisect.s.search = *options;
+    if (!subject_take_options(&call.bisect.s, options)) return TCC_INVALID;
     return compiler_enter(compiler, bisect_body, &call);
 }
 

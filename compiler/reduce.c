@@ -272,9 +272,7 @@ static tcc_status reduce(tcc_compiler *compiler, const Source *source,
                                      .wanted_user = wanted_user},
                        .callback = callback,
                        .user = user};
-    if (options != NULL && options->size < sizeof *options)
-        return compiler_fail(compiler, TCC_INVALID, "tcc_search_options.size is wrong");
-    if (options != NULL) call.reduction.s.search = *options;
+    if (!subject_take_options(&call.reduction.s, options)) return TCC_INVALID;
     return compiler_enter(compiler, reduce_body, &call);
 }
 

@@ -3,6 +3,7 @@
 #include "codegen/skeleton/skeleton.h"
 #include "compiler/compare.h"
 #include "runtime/features.h"
+#include "runtime/structs.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -125,6 +126,13 @@ static void take_unit(Subject *subject) {
         subject->tuned = core->targets[i];
         if ((core->targets[i]->features & ~have) == 0) subject->target = core->targets[i];
     }
+}
+
+bool subject_take_options(Subject *subject, const tcc_search_options *options) {
+    size_t least = STRUCT_UPTO(tcc_search_options, progress_user);
+    if (struct_take(&subject->search, sizeof subject->search, options, least)) return true;
+    compiler_fail(subject->compiler, TCC_INVALID, "tcc_search_options.size is wrong");
+    return false;
 }
 
 tcc_status subject_open(Subject *subject) {

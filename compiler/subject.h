@@ -88,6 +88,10 @@ struct Subject {
 tcc_status subject_open(Subject *subject);
 void subject_close(Subject *subject);
 
+/* Takes the host's options, NULL for none. False, with a message on the compiler, when they say a
+ * size that they cannot have. */
+bool subject_take_options(Subject *subject, const tcc_search_options *options);
+
 /* An arena that is freed when a guard is raised, too. */
 Arena *subject_arena(GuardDefer *defer);
 void subject_arena_end(Arena *arena, GuardDefer *defer);
