@@ -74,15 +74,15 @@ static void walk_to_launch(Subject *s, Program *program, const LaunchProbe *how,
 static void probe_launch(Subject *s, const void *data, ProbeResult *result) {
     const LaunchProbe *how = data;
     PassOptions options = pass_options(&s->options);
-    GuardDefer defer;
+    Scratch scratch;
     PassRun run;
-    Arena *arena = subject_arena(&defer);
+    Arena *arena = scratch_open(&scratch);
     result->stage = STAGE_passes;
     if (subject_run_passes(s, &options, (PassHooks){0}, arena, &run) && run.result.program) {
         set_schedule(s, run.result.program, how);
         walk_to_launch(s, run.result.program, how, arena, result);
     }
-    subject_arena_end(arena, &defer);
+    scratch_close(&scratch);
 }
 
 /* ---- levels ---------------------------------------------------------------------------------- */

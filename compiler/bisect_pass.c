@@ -52,9 +52,9 @@ static void compare_graph(Subject *s, const Graph *graph, Arena *arena, ProbeRes
 static void probe_graph(Subject *s, const void *data, ProbeResult *result) {
     PassOptions options = *(const PassOptions *)data;
     RewriteNote note = {s, result};
-    GuardDefer defer;
+    Scratch scratch;
     PassRun run;
-    Arena *arena = subject_arena(&defer);
+    Arena *arena = scratch_open(&scratch);
     result->stage = STAGE_passes;
     bool good = subject_run_passes(s, &options, (PassHooks){.rewrite = note_rewrite, .user = &note},
                                    arena, &run);
@@ -65,7 +65,7 @@ static void probe_graph(Subject *s, const void *data, ProbeResult *result) {
         result->status = TCC_INTERNAL;
         snprintf(result->text, sizeof result->text, "%s", run.refused);
     }
-    subject_arena_end(arena, &defer);
+    scratch_close(&scratch);
 }
 
 /* ---- the memory plan ------------------------------------------------------------------------- */
@@ -106,17 +106,17 @@ static void keep_outputs(const Walk *walk, uint32_t launch, Kept *kept) {
 static bool run_plan(const Walk *walk, ProbeResult *result) {
     Kept *kept = NEW_ARRAY(walk->arena, Kept, walk->program->buffers.count + 1);
     for (uint32_t n = 0; n < walk->program->launches.count; n++) {
-        GuardDefer defer;
+        Scratch scratch;
         bool failed = false;
         const char *why = "";
         if (!inputs_are_whole(walk, n, kept, result)) return false;
-        Arena *arena = subject_arena(&defer);
+        Arena *arena = scratch_open(&scratch);
         bool good = walk_run(walk, n, RUN_region, arena, &failed, &why);
         if (!good) {
             result->status = TCC_INTERNAL;
             snprintf(result->text, sizeof result->text, "%s", why);
         }
-        subject_arena_end(arena, &defer);
+        scratch_close(&scratch);
         if (!good) return false;
         keep_outputs(walk, n, kept);
     }
@@ -135,10 +135,10 @@ static void compare_plan(Subject *s, const Walk *walk, ProbeResult *result) {
 
 static void probe_plan(Subject *s, const void *data, ProbeResult *result) {
     const PassOptions *options = data;
-    GuardDefer defer;
+    Scratch scratch;
     PassRun run;
     const char *why = "";
-    Arena *arena = subject_arena(&defer);
+    Arena *arena = scratch_open(&scratch);
     result->stage = STAGE_planned;
     if (!subject_run_passes(s, options, (PassHooks){0}, arena, &run) ||
         run.result.program == NULL) {
@@ -158,7 +158,7 @@ static void probe_plan(Subject *s, const void *data, ProbeResult *result) {
         }
         walk_end(&walk);
     }
-    subject_arena_end(arena, &defer);
+    scratch_close(&scratch);
 }
 
 /* ---- rewrites -------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
  * weights are read is known only from the text, so that their contents are compared when a core is
  * found: by their digests, since a file may change without its size and times telling. */
 #include "base/file.h"
+#include "base/scratch.h"
 #include "base/sha256.h"
 #include "compiler/session.h"
 
@@ -55,18 +56,14 @@ static bool input_holds(Recheck *r, const CoreInput *input) {
     return status == STATUS_ok && memcmp(digest, input->digest, sizeof digest) == 0;
 }
 
-static void free_arena(void *arena) { arena_free(arena); }
-
 bool core_inputs_hold(const Core *core) {
     if (core->inputs.count == 0) return true;
-    GuardDefer defer;
-    Recheck r = {.arena = arena_new(NULL)};
-    guard_defer(&defer, free_arena, r.arena);
+    Scratch scratch;
+    Recheck r = {.arena = scratch_open(&scratch)};
     r.diags = diags_new(r.arena, NULL, NULL, 0);
     bool same = true;
     for (size_t i = 0; same && i < core->inputs.count; i++)
         same = input_holds(&r, &core->inputs.data[i]);
-    guard_undefer(&defer);
-    arena_free(r.arena);
+    scratch_close(&scratch);
     return same;
 }

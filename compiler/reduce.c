@@ -158,9 +158,9 @@ static bool is_wanted(Reduction *r, Arena *arena, const GraphCase *c) {
 
 static bool holds(void *user, const GraphCase *c) {
     Reduction *r = user;
-    GuardDefer defer;
+    Scratch scratch;
     if (r->status != TCC_OK) return false;
-    Arena *arena = subject_arena(&defer);
+    Arena *arena = scratch_open(&scratch);
     bool good;
     if (r->wanted != NULL) {
         good = is_wanted(r, arena, c);
@@ -169,7 +169,7 @@ static bool holds(void *user, const GraphCase *c) {
         good = fails_likewise(&r->first, &outcome);
         if (good) r->last = outcome;
     }
-    subject_arena_end(arena, &defer);
+    scratch_close(&scratch);
     if (good)
         subject_tell(&r->s, "%zu nodes, %zu inputs", c->graph->nodes.count, c->graph->inputs.count);
     return good;

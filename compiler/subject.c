@@ -9,19 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void free_arena(void *arena) { arena_free(arena); }
-
-Arena *subject_arena(GuardDefer *defer) {
-    Arena *arena = arena_new(NULL);
-    guard_defer(defer, free_arena, arena);
-    return arena;
-}
-
-void subject_arena_end(Arena *arena, GuardDefer *defer) {
-    guard_undefer(defer);
-    arena_free(arena);
-}
-
 /* ---- probes ---------------------------------------------------------------------------------- */
 
 typedef struct ProbeCall {

@@ -3,6 +3,7 @@
 #ifndef TCC_COMPILER_SUBJECT_H
 #define TCC_COMPILER_SUBJECT_H
 
+#include "base/scratch.h"
 #include "compiler/session.h"
 #include "compiler/walk.h"
 #include "ir/eval.h"
@@ -91,10 +92,6 @@ void subject_close(Subject *subject);
 /* Takes the host's options, NULL for none. False, with a message on the compiler, when they say a
  * size that they cannot have. */
 bool subject_take_options(Subject *subject, const tcc_search_options *options);
-
-/* An arena that is freed when a guard is raised, too. */
-Arena *subject_arena(GuardDefer *defer);
-void subject_arena_end(Arena *arena, GuardDefer *defer);
 
 /* Runs body(subject, data, result) apart. `out_result` tells how it ended: a probe that did not
  * come back is TCC_INTERNAL with `crashed`. */

@@ -88,17 +88,17 @@ static bool compare_outputs(Whole *w, const Walk *walk, Arena *arena) {
 
 static bool walk_all(Whole *w, const Walk *walk) {
     bool good = true;
-    GuardDefer defer;
+    Scratch scratch;
     for (uint32_t n = 0; good && n < w->program->launches.count; n++) {
-        Arena *arena = subject_arena(&defer);
+        Arena *arena = scratch_open(&scratch);
         good = run_launch(w, walk, n, arena);
-        subject_arena_end(arena, &defer);
+        scratch_close(&scratch);
     }
     if (!good) return false;
     w->result->stage = walk->placement == PLACE_planned ? STAGE_planned : STAGE_outputs;
-    Arena *arena = subject_arena(&defer);
+    Arena *arena = scratch_open(&scratch);
     good = compare_outputs(w, walk, arena);
-    subject_arena_end(arena, &defer);
+    scratch_close(&scratch);
     return good;
 }
 
@@ -215,13 +215,14 @@ static bool run_opened(Whole *w, const struct RunWay *way, Opened *o, Arena *are
 
 static bool run_way(Whole *w, const struct RunWay *way) {
     Opened opened = {0};
-    GuardDefer defer, arena_defer;
-    Arena *arena = subject_arena(&arena_defer);
+    GuardDefer defer;
+    Scratch scratch;
+    Arena *arena = scratch_open(&scratch);
     guard_defer(&defer, close_model, &opened);
     bool good = run_opened(w, way, &opened, arena);
     guard_undefer(&defer);
     close_model(&opened);
-    subject_arena_end(arena, &arena_defer);
+    scratch_close(&scratch);
     return good;
 }
 
@@ -268,12 +269,12 @@ static void run_sets(Whole *w, const InputSet *only) {
     for (uint32_t i = 0; i < w->s->set_count && w->result->status == TCC_OK; i++) {
         if (w->result->sets_done > 0 && (clock() - begin) / CLOCKS_PER_SEC >= SECONDS) break;
         if (only != NULL && only != &w->s->sets[i]) continue;
-        GuardDefer defer;
-        Arena *arena = subject_arena(&defer);
+        Scratch scratch;
+        Arena *arena = scratch_open(&scratch);
         w->result->set = i;
         w->set = &w->s->sets[i];
         run_set(w, arena);
-        subject_arena_end(arena, &defer);
+        scratch_close(&scratch);
     }
 }
 
@@ -300,12 +301,13 @@ static void compile_and_run(Whole *w, const InputSet *only) {
 
 void probe_whole(Subject *s, const void *data, ProbeResult *result) {
     const WholeProbe *how = data;
-    GuardDefer arena, unit;
+    GuardDefer unit;
+    Scratch scratch;
     Whole w = {.s = s, .result = result};
-    w.arena = subject_arena(&arena);
+    w.arena = scratch_open(&scratch);
     guard_defer(&unit, free_unit, &w);
     compile_and_run(&w, how->only);
     guard_undefer(&unit);
     free_unit(&w);
-    subject_arena_end(w.arena, &arena);
+    scratch_close(&scratch);
 }
