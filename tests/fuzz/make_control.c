@@ -2,8 +2,9 @@
 #include "tests/fuzz/maker.h"
 
 #include "ir/build.h"
+#include "ir/infer.h"
 
-enum { CARRIED = 2 };
+enum { CARRIED = 2, END = 2 }; // END: a loop goes on below it
 
 // A block's values: its inputs first, all of one type.
 typedef struct Block {
@@ -52,7 +53,7 @@ static Graph *make_block(Maker *m, const Type *const *types, uint32_t count, uin
 // Whether the element-wise largest of the second carried value is below a limit.
 static Graph *make_condition(Maker *m, const Type *const *types) {
     Block b = open_block(m, types, CARRIED);
-    NodeId limit = build_scalar_int(b.graph, DT_i64, 2);
+    NodeId limit = build_scalar_int(b.graph, DT_i64, END);
     graph_add_output(b.graph, STR(""), build_binary(b.graph, OP_lt, b.values[1], limit));
     return b.graph;
 }
@@ -75,10 +76,11 @@ static void make_cond(Maker *m, Value x, Value y) {
 }
 
 static void make_loop(Maker *m, Value x) {
-    Value args[] = {x, fill(m, type_scalar(m->ctx, DT_i64), pick(m, 4))}, out;
+    uint32_t start = pick(m, 4), steps = start < END ? END - start : 1;
+    Value args[] = {x, fill(m, type_scalar(m->ctx, DT_i64), start)}, out;
     const Type *types[] = {type_of(m, x), type_of(m, args[1])};
     const Graph *blocks[] = {make_condition(m, types), make_counting(m, types)};
-    Attr attrs[] = {{.i = 4}};
+    Attr attrs[] = {{.i = pick(m, 2) ? steps : 4}}; // as many as it takes, or more
     double most = x.most > 4 ? x.most : 4;
     if (put_regions(m, OP_loop, args, CARRIED, attrs, blocks, 2, most, &out)) keep(m, out);
 }
@@ -97,11 +99,24 @@ static void make_scan(Maker *m, Value x) {
     if (put_regions(m, OP_scan, args, 2, attrs, blocks, 1, most, &out)) keep(m, out);
 }
 
+// A block that calls the block; its results stand in the other order.
+static const Graph *make_outer(Maker *m, const Type *const *types, const Graph *inner,
+                               const Attr *attrs) {
+    Block b = open_block(m, types, 2);
+    NodeId call = graph_build(b.graph, NULL, NULL, OP_call, b.values, 2, attrs, &inner, 1);
+    if (inner->outputs.count == 1) graph_add_output(b.graph, STR(""), call);
+    for (int64_t i = (int64_t)inner->outputs.count; inner->outputs.count > 1 && i-- > 0;)
+        graph_add_output(b.graph, STR(""),
+                         build_op(b.graph, OP_item, &call, 1, (Attr[]){{.i = i}}));
+    return b.graph;
+}
+
 static void make_call(Maker *m, Value x, Value y) {
     Value args[] = {x, y}, out;
     const Type *types[] = {type_of(m, x), type_of(m, y)};
     const Graph *blocks[] = {make_block(m, types, 2, 1 + pick(m, 2))};
     Attr attrs[] = {{.str = ir_string(m->ctx, STR("block"))}, {.str = ir_string(m->ctx, STR(""))}};
+    if (pick(m, 2)) blocks[0] = make_outer(m, types, blocks[0], attrs);
     double most = x.most > y.most ? x.most : y.most;
     if (put_regions(m, OP_call, args, 2, attrs, blocks, 1, most, &out)) keep(m, out);
 }
