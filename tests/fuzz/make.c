@@ -53,7 +53,7 @@ static const Dim *name_dim(Maker *m, Str name) {
     return dim_of_symbol(m->ctx, s);
 }
 
-static bool is_small(const Maker *m, const Type *type) {
+bool is_small(const Maker *m, const Type *type) {
     return type->rank <= MAX_AXES + 1 && fuzz_elements(type, m->symbols) <= m->max_elements &&
            type_elements(m->ctx, type)->hi <= MAX_SPREAD;
 }
@@ -128,13 +128,20 @@ static DType pick_dtype(Maker *m, Op op) {
 }
 
 // Younger ones more often, so that chains become long.
-Value pick_for(Maker *m, Op op) {
+static Value pick_any(Maker *m, Op op) {
     for (int tries = 0; tries < 6 && m->count > 0; tries++) {
         uint32_t last = m->count - 1, at = pick(m, m->count);
         Value v = m->pool[pick(m, 2) ? at : last - (pick(m, 2) && last > 0)];
         if (op_accepts(op, type_of(m, v)->dtype)) return v;
     }
     return fresh(m, pick_dtype(m, op));
+}
+
+Value pick_for(Maker *m, Op op) {
+    bool forced = m->is_forced && op_accepts(op, type_of(m, m->forced)->dtype);
+    m->is_forced = false;
+    m->picked = forced ? m->forced : pick_any(m, op);
+    return m->picked;
 }
 
 static bool same_dims(const Maker *m, const Type *a, const Type *b) {
@@ -236,16 +243,36 @@ static Op pick_op(Maker *m) {
     return op;
 }
 
+static void make_with(Maker *m, Op op, Value operand) {
+    m->is_forced = true;
+    m->forced = operand;
+    make_op(m, op);
+    m->is_forced = false;
+}
+
+// A convolution of what an op that works in any layout of images makes of the last one.
+static void make_images(Maker *m) {
+    static const Op between[] = {OP_reverse, OP_pad, OP_slice, OP_neg, OP_window_sum, OP_concat};
+    if (m->count > 0) make_with(m, between[pick(m, 6)], m->pool[m->count - 1]);
+    if (m->count > 0) make_with(m, OP_conv, m->pool[m->count - 1]);
+}
+
 static void make_node(Maker *m) {
     Op op = pick_op(m);
     OpClass class = op_info(op)->class;
     if (m->exact && !is_exact(op)) return;
     // The evaluator takes its time over these.
     if (m->large && (class == CLASS_CONTRACT || class == CLASS_CONV || class == CLASS_SORT)) return;
-    if (op_info(op)->flags & FLAG_regions)
+    if (op_info(op)->flags & FLAG_regions) {
         make_control(m, op);
-    else
-        make_op(m, op);
+        return;
+    }
+    make_op(m, op);
+    if (class == CLASS_CONV && pick(m, 3)) {
+        make_images(m);
+    } else if (m->count > 0 && pick(m, 6) == 0) { // on the same operand, with other attributes
+        make_with(m, op, m->picked);
+    }
 }
 
 // What nothing else uses, from the end on, so that little of the graph is dead.

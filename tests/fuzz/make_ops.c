@@ -252,6 +252,7 @@ static void make_concat(Maker *m, Op op) {
         const Dim *dims[TYPE_MAX_RANK];
         for (uint32_t a = 0; a < type->rank; a++) dims[a] = a == axis ? pick_dim(m) : type->dims[a];
         const Type *other = type_tensor(m->ctx, type->dtype, type->rank, dims);
+        if (!is_small(m, other)) return;
         args[i] = pick(m, 2) ? pick_like(m, args[0], type->dtype) : new_input(m, other, 0);
         most = larger(most, args[i].most);
     }
@@ -266,7 +267,9 @@ static Value make_indices(Maker *m, Value x, uint32_t axis, uint32_t batch) {
     uint32_t rank = batch;
     for (uint32_t i = 0; i < batch; i++) dims[i] = type->dims[i];
     for (uint32_t own = pick(m, 3); own > 0; own--) dims[rank++] = pick_dim(m);
-    const Type *index = type_tensor(m->ctx, pick(m, 2) ? DT_i64 : DT_i32, rank, dims);
+    DType dtype = pick(m, 2) ? DT_i64 : DT_i32;
+    const Type *index = type_tensor(m->ctx, dtype, rank, dims);
+    while (!is_small(m, index) && rank > batch) index = type_tensor(m->ctx, dtype, --rank, dims);
     return new_input(m, index, axis_size(m, x, axis));
 }
 
@@ -281,6 +284,7 @@ static void make_gather(Maker *m, Op op) {
     args[1] = make_indices(m, args[0], axis, batch);
     Attr attrs[] = {{.i = axis}, {.i = batch}};
     if (!put(m, OP_gather, args, 2, attrs, args[0].most, &y)) return;
+    if (!is_small(m, type_of(m, y))) return;
     double most = args[0].most;
     if (op_info(op)->class == CLASS_SCATTER) {
         double hits = (double)fuzz_elements(type_of(m, args[1]), m->symbols);
@@ -325,7 +329,9 @@ static void make_contract(Maker *m, Op op) {
         out[i - 1] = out[k];
         out[k] = t;
     }
-    args[1] = new_input(m, type_tensor(m->ctx, type->dtype, shared, dims), 0);
+    const Type *other = type_tensor(m->ctx, type->dtype, shared, dims);
+    if (!is_small(m, other)) return;
+    args[1] = new_input(m, other, 0);
     Attr attrs[] = {{.ints = some_ints(m, a, type->rank)},
                     {.ints = some_ints(m, b, shared)},
                     {.ints = some_ints(m, out, outs)},
@@ -349,7 +355,9 @@ static void make_conv(Maker *m, Op op) {
         n[0][i] = 1 + pick(m, 2), n[1][i] = 1 + pick(m, 2);
         n[2][i] = pick(m, 3), n[3][i] = pick(m, 3);
     }
-    args[1] = new_input(m, type_tensor(m->ctx, type->dtype, type->rank, dims), 0);
+    const Type *weights = type_tensor(m->ctx, type->dtype, type->rank, dims);
+    if (!is_small(m, weights)) return;
+    args[1] = new_input(m, weights, 0);
     Attr attrs[6] = {0};
     for (int k = 0; k < 4; k++) attrs[k].ints = some_ints(m, n[k], type->rank - 2);
     attrs[4].i = groups;

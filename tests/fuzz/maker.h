@@ -28,6 +28,9 @@ typedef struct Maker {
     Value pool[MAX_POOL];
     uint32_t count;
     VEC(Tensor) inputs;
+    Value picked;   // the first operand of the last op
+    bool is_forced; // pick_for gives `forced`, once, where the op takes it
+    Value forced;
 } Maker;
 
 uint32_t pick(Maker *m, uint32_t below);
@@ -35,6 +38,10 @@ const Type *type_of(const Maker *m, Value v);
 int64_t size_of(const Maker *m, const Dim *dim);
 int64_t axis_size(const Maker *m, Value v, uint32_t axis);
 const Dim *pick_dim(Maker *m);
+
+// Whether it has few enough elements, at the sizes of the run and at the ends of its dims; inputs
+// must have, and nodes that are kept.
+bool is_small(const Maker *m, const Type *type);
 
 // A new input; indices lie in [-limit, limit) where limit > 0.
 Value new_input(Maker *m, const Type *type, int64_t index_limit);
