@@ -75,8 +75,8 @@ typedef struct EmuOptions {
 } EmuOptions;
 
 /* TCC_EMU_CHECKS=off|cheap|full, TCC_EMU_ORDER, TCC_EMU_COMPLETION, TCC_EMU_SEED,
- * TCC_EMU_WORKERS, TCC_EMU_STEPS, TCC_EMU_APPROX=worst; what is not set: full checks but for none of the rest. Returns NULL, or
- * what is wrong with a value. */
+ * TCC_EMU_WORKERS, TCC_EMU_STEPS, TCC_EMU_APPROX=worst; what is not set: full checks, and zeros
+ * for the rest. Returns NULL, or what is wrong with a value. */
 const char *emu_options_from_environment(EmuOptions *out_options);
 
 typedef enum EmuFindingKind { /* rows of check/findings.def: name, severity, status */

@@ -2,9 +2,9 @@
  *
  * Everything is resolved: registers are numbers, labels are indices of instructions, names of
  * variables and functions are pointers. Everything is checked against the instruction table
- * (instructions.def), so that what comes after the parser
- * may rely on it: each instruction has a row, its modifiers are among those of the row, its types and operands are of the row's kinds. What the
- * table does not know is an error with line and text, never skipped.
+ * (instructions.def), so that what comes after the parser may rely on it: each instruction has a
+ * row, and its modifiers, types and operands are what the row allows. What the table does not know
+ * is an error with line and text, never skipped.
  *
  * A module and all it points to live in one arena and are immutable once parsed; any number of
  * threads may read them. */
