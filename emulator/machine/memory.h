@@ -2,7 +2,12 @@
  * (a host that follows a device pointer faults, as it would with a real device), and a second
  * mapping of the same bytes through which the machine reads and writes.
  *
- * Also registered host memory (pinned, managed), which the machine may access at its address. */
+ * Also registered host memory, which the machine may access at its address.
+ *
+ * All functions may be called by several threads. A block of which the written bytes are tracked
+ * has a bit for each; pinned, managed and module blocks are not tracked, since the host may write
+ * them and variables begin with a value. Memory that is freed is remembered (the last 1024 blocks)
+ * until its addresses are used again, which is put off as long as there are others. */
 #ifndef TCC_EMULATOR_MACHINE_MEMORY_H
 #define TCC_EMULATOR_MACHINE_MEMORY_H
 
@@ -34,14 +39,22 @@ typedef struct EmuBlock {
 EmuMemory *emu_memory_new(uint64_t capacity); /* NULL: no memory or no address space */
 void emu_memory_free(EmuMemory *memory);
 
-/* Gives `size` bytes aligned to `align` (a power of two, at least 256 is used), poisoned.
- * 0: none is left. */
+/* Gives `size` bytes aligned to `align` (a power of two, at least 256 is used), poisoned (the first
+ * 64 MiB of them); variables of modules are zeros. Host and managed blocks can be used by the host
+ * at the same address. `name` is copied, NULL is allowed. 0: none is left, or the size is 0. */
 uint64_t emu_memory_allocate(EmuMemory *memory, uint64_t size, uint64_t align, EmuBlockKind kind,
                              const char *name);
 /* Host memory the caller owns; false when it overlaps a block. */
 bool emu_memory_register(EmuMemory *memory, void *host, uint64_t size);
 /* Ends a block; false when `address` begins none that lives. */
 bool emu_memory_release(EmuMemory *memory, uint64_t address);
+
+/* The block that `address` lies in or that ends before it, for saying what an access missed. */
+bool emu_memory_nearest(const EmuMemory *memory, uint64_t address, EmuBlock *out_block);
+/* Whether the machine may write the live block that begins at `address`; false: there is none. */
+bool emu_memory_set_read_only(EmuMemory *memory, uint64_t address, bool read_only);
+/* Marks bytes of a live block as written; those of one word may be marked by several threads. */
+void emu_block_mark_written(const EmuBlock *block, uint64_t address, uint64_t size);
 
 /* The block that holds [address, address + size), or that held it; false when no block did.
  * The copy is valid until the block is released. */
