@@ -40,7 +40,7 @@ uint64_t emu_convert(const EmuConversion *c, uint64_t a);
 uint64_t emu_convert_pair(const EmuConversion *c, uint64_t a, uint64_t b);
 
 /* emu_convert of 32 lanes. `a` and `d` are registers as the machine keeps them: 32 words of
- * `a_bytes` or `d_bytes` bytes (2, 4 or 8). d may be a. */
+ * `a_bytes` or `d_bytes` bytes (4 or 8), narrower values in the low bits. d may be a. */
 void emu_convert_lanes(const EmuConversion *c, void *d, int d_bytes, const void *a, int a_bytes);
 
 /* cvt.pack.sat.TYPE.s32: `a` and `b` saturated to `type` (of 16, 8 or 4 bits), a above b in the

@@ -6,19 +6,19 @@
 
 enum { LANES = 32 };
 
-static EMU_VECTOR void f16_to_f32(uint32_t *restrict d, const uint16_t *restrict a) {
-    for (int i = 0; i < LANES; i++) d[i] = emu_float_bits(emu_f16_to_f32(a[i]));
+static EMU_VECTOR void f16_to_f32(uint32_t *restrict d, const uint32_t *restrict a) {
+    for (int i = 0; i < LANES; i++) d[i] = emu_float_bits(emu_f16_to_f32((uint16_t)a[i]));
 }
 
-static EMU_VECTOR void bf16_to_f32(uint32_t *restrict d, const uint16_t *restrict a) {
-    for (int i = 0; i < LANES; i++) d[i] = (uint32_t)a[i] << 16;
+static EMU_VECTOR void bf16_to_f32(uint32_t *restrict d, const uint32_t *restrict a) {
+    for (int i = 0; i < LANES; i++) d[i] = a[i] << 16;
 }
 
-static EMU_VECTOR void f32_to_f16(uint16_t *restrict d, const uint32_t *restrict a) {
+static EMU_VECTOR void f32_to_f16(uint32_t *restrict d, const uint32_t *restrict a) {
     for (int i = 0; i < LANES; i++) d[i] = emu_f32_to_f16(emu_float(a[i]));
 }
 
-static EMU_VECTOR void f32_to_bf16(uint16_t *restrict d, const uint32_t *restrict a) {
+static EMU_VECTOR void f32_to_bf16(uint32_t *restrict d, const uint32_t *restrict a) {
     for (int i = 0; i < LANES; i++) d[i] = emu_f32_to_bf16(emu_float(a[i]));
 }
 
@@ -77,10 +77,10 @@ typedef struct LoopRow {
 } LoopRow;
 
 static const LoopRow loops[] = {
-    {PTX_TYPE_f32, PTX_TYPE_f16, ROUND_ANY, 4, 2, LOOP_f16_to_f32},
-    {PTX_TYPE_f32, PTX_TYPE_bf16, ROUND_ANY, 4, 2, LOOP_bf16_to_f32},
-    {PTX_TYPE_f16, PTX_TYPE_f32, EMU_ROUND_nearest_even, 2, 4, LOOP_f32_to_f16},
-    {PTX_TYPE_bf16, PTX_TYPE_f32, EMU_ROUND_nearest_even, 2, 4, LOOP_f32_to_bf16},
+    {PTX_TYPE_f32, PTX_TYPE_f16, ROUND_ANY, 4, 4, LOOP_f16_to_f32},
+    {PTX_TYPE_f32, PTX_TYPE_bf16, ROUND_ANY, 4, 4, LOOP_bf16_to_f32},
+    {PTX_TYPE_f16, PTX_TYPE_f32, EMU_ROUND_nearest_even, 4, 4, LOOP_f32_to_f16},
+    {PTX_TYPE_bf16, PTX_TYPE_f32, EMU_ROUND_nearest_even, 4, 4, LOOP_f32_to_bf16},
     {PTX_TYPE_f32, PTX_TYPE_s32, EMU_ROUND_nearest_even, 4, 4, LOOP_s32_to_f32},
     {PTX_TYPE_f32, PTX_TYPE_u32, EMU_ROUND_nearest_even, 4, 4, LOOP_u32_to_f32},
     {PTX_TYPE_s32, PTX_TYPE_f32, EMU_ROUND_zero, 4, 4, LOOP_f32_to_s32},
@@ -107,12 +107,10 @@ static Loop loop_of(const EmuConversion *c, int d_bytes, int a_bytes) {
 }
 
 static uint64_t lane_read(const void *a, int bytes, int i) {
-    if (bytes == 2) return ((const uint16_t *)a)[i];
     return bytes == 4 ? ((const uint32_t *)a)[i] : ((const uint64_t *)a)[i];
 }
 
 static void lane_write(void *d, int bytes, int i, uint64_t value) {
-    if (bytes == 2) ((uint16_t *)d)[i] = (uint16_t)value;
     if (bytes == 4) ((uint32_t *)d)[i] = (uint32_t)value;
     if (bytes == 8) ((uint64_t *)d)[i] = value;
 }

@@ -261,8 +261,8 @@ static void test_cases_of_the_manual(void) {
 
 // Each pair of types, rounding and modifier: the lanes do what one value does.
 static int wrong_lanes(const EmuConversion *c, uint64_t start) {
-    int d_bytes = ptx_type_bits(c->to) > 32 ? 8 : ptx_type_bits(c->to) > 16 ? 4 : 2;
-    int a_bytes = ptx_type_bits(c->from) > 32 ? 8 : ptx_type_bits(c->from) > 16 ? 4 : 2;
+    int d_bytes = ptx_type_bits(c->to) > 32 ? 8 : 4;
+    int a_bytes = ptx_type_bits(c->from) > 32 ? 8 : 4;
     uint64_t d[32], a[32];
     for (uint64_t i = 0; i < 32; i++) {
         uint64_t in = a_bytes == 8 ? input_edges64(start + i) : input_dense32(start * 32 + i);
