@@ -49,17 +49,36 @@ typedef struct PtxModifiers {
     uint64_t words[4];
 } PtxModifiers;
 
+const char *ptx_modifier_text(PtxModifier modifier); /* without the dot */
+
 static inline bool ptx_has(const PtxModifiers *set, PtxModifier modifier) {
     return set->words[modifier / 64] >> (modifier % 64) & 1;
 }
 
-/* Rows: PTX_add ... in the order of instructions.def, which documents its columns. */
+/* Rows: PTX_add ... in the order of instructions.def, which documents its columns. A row is an
+ * opcode with its sub-operation; operations that may stand in any place (the .add of atom, the
+ * .ballot of vote, the .lt of setp) are modifiers. */
 typedef enum PtxRow {
 #define INSTRUCTION(name, ...) PTX_##name,
 #include "emulator/ptx/instructions.def"
 #undef INSTRUCTION
     PTX_row_count
 } PtxRow;
+
+typedef enum PtxRowFlags {
+    PTX_IS_MEMORY = 1,
+    PTX_IS_ATOMIC = 2,
+    PTX_IS_ASYNC = 4,    /* goes on after the instruction */
+    PTX_IS_SYNC = 8,     /* waits for others, or orders what they see */
+    PTX_IS_UNIFORM = 16, /* all lanes of the warp execute it together */
+    PTX_IS_TENSOR = 32,
+    PTX_IS_CONTROL = 64,
+    PTX_IS_UNSUPPORTED = 128, /* never in a module: an error when it is parsed */
+    PTX_IS_LOOSE = 256        /* the sub-operation may stand among the modifiers */
+} PtxRowFlags;
+
+const char *ptx_row_text(PtxRow row); /* "cp.async.commit_group" */
+int ptx_row_flags(PtxRow row);        /* PTX_IS_... */
 
 /* State spaces of variables; generic is what an address without a space names. */
 typedef enum PtxSpace {
@@ -77,6 +96,10 @@ typedef enum PtxSpecial { /* read-only registers, in the order of specials.def *
 #undef SPECIAL
                           PTX_SPECIAL_count
 } PtxSpecial;
+
+const char *ptx_special_name(PtxSpecial special); /* without the % */
+PtxType ptx_special_type(PtxSpecial special);
+int ptx_special_components(PtxSpecial special); /* 4: .x .y .z .w; else 1 */
 
 typedef struct PtxVariable PtxVariable;
 typedef struct PtxFunction PtxFunction;
@@ -128,10 +151,12 @@ typedef struct PtxInstruction {
     uint8_t type_count;
     uint8_t types[PTX_TYPES]; /* PtxType, in the order written */
     uint8_t operand_count;
-    uint8_t shape[3];  /* m, n and k of .m16n8k16 and its like; k in units of one, 256 is 0 */
-    uint32_t guard;    /* register */
-    uint32_t line;     /* of the PTX text, from 1 */
-    uint32_t location; /* of PtxFunction.locations; 0 is none */
+    uint8_t shape[3];     /* m, n and k of .m16n8k16 and its like; 256 is 0 */
+    uint8_t source_space; /* PtxSpace named second, of copies: cp.async.shared.global */
+    uint16_t form;        /* which FORM of its row, from 0 */
+    uint32_t guard;       /* register */
+    uint32_t line;        /* of the PTX text, from 1 */
+    uint32_t location;    /* of PtxFunction.locations; 0 is none */
     PtxModifiers modifiers;
     const PtxOperand *operands; /* destinations first, as written */
 } PtxInstruction;

@@ -14,14 +14,8 @@ static const TypeRow rows[PTX_TYPE_count] = {
 #undef TYPE
 };
 
-const char *ptx_type_name(PtxType type) {
-    return rows[type].name;
-}
+const char *ptx_type_name(PtxType type) { return rows[type].name; }
 
-int ptx_type_bits(PtxType type) {
-    return rows[type].bits;
-}
+int ptx_type_bits(PtxType type) { return rows[type].bits; }
 
-PtxTypeClass ptx_type_class(PtxType type) {
-    return rows[type].class;
-}
+PtxTypeClass ptx_type_class(PtxType type) { return rows[type].class; }
