@@ -195,7 +195,9 @@ struct PtxVariable {
     uint32_t index;           /* among the variables of its owner (module or function) */
     const PtxFunction *owner; /* NULL: the module's */
     uint64_t offset;          /* of .param: its place in the function's parameters */
-    const uint8_t *initial;   /* `size` bytes, NULL: zeros */
+    bool in_register;         /* of a parameter declared as .reg: loads and stores are added */
+    uint32_t register_index;
+    const uint8_t *initial; /* `size` bytes, NULL: zeros */
     const PtxRelocation *relocations;
     uint32_t relocation_count;
     uint32_t line;
@@ -230,6 +232,7 @@ struct PtxFunction {
     bool has_body;
     PtxDimensions max_threads, required_threads; /* .maxntid, .reqntid */
     PtxDimensions required_cluster;
+    bool blocks_are_clusters;
     uint32_t min_ctas, max_registers, max_cluster_rank; /* 0: not given */
     const PtxVariable *const *parameters;
     uint32_t parameter_count;
