@@ -152,12 +152,25 @@ static void scatter_i32(const int32_t *in, int stride, const MmaLayout *l, void 
 
 /* ---- products --------------------------------------------------------------------------------- */
 
-/* d[m][n] += a[m][p] * b[p][n] in the order of p. With 8 columns a row of d is one AVX register. */
+typedef float Eight __attribute__((vector_size(32), aligned(4), may_alias));
+
+/* d[m][n] += a[m][p] * b[p][n] in the order of p. A row of 8 columns is one AVX register, and four
+ * rows at once hide the time that a sum waits for the one before. */
 static EMU_VECTOR void multiply_8(float *restrict d, const float *restrict a,
                                   const float *restrict b, int m, int packed) {
-    for (int i = 0; i < m; i++)
-        for (int p = 0; p < packed; p++)
-            for (int j = 0; j < 8; j++) d[i * 8 + j] += a[i * packed + p] * b[p * 8 + j];
+    for (int i = 0; i < m; i += 4) {
+        Eight *to = (Eight *)(d + i * 8);
+        Eight s0 = to[0], s1 = to[1], s2 = to[2], s3 = to[3];
+        const float *row = a + i * packed;
+        for (int p = 0; p < packed; p++) {
+            Eight line = *(const Eight *)(b + p * 8);
+            s0 += row[p] * line;
+            s1 += row[p + packed] * line;
+            s2 += row[p + 2 * packed] * line;
+            s3 += row[p + 3 * packed] * line;
+        }
+        to[0] = s0, to[1] = s1, to[2] = s2, to[3] = s3;
+    }
 }
 
 /* The same where element p of row i of a meets row columns[i][p] of b. */

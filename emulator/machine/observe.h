@@ -44,6 +44,24 @@ typedef enum ObserveBarrier {
     OBSERVE_pass    /* the warp goes on: all that arrived in this phase comes before */
 } ObserveBarrier;
 
+/* cp.async of a warp, when it is issued. Until the copy is known to have ended nobody may touch its
+ * destination or write its source. */
+typedef struct ObserveCopy {
+    ObserveSite site;
+    uint32_t size;             /* bytes of the destination that each lane writes */
+    const uint64_t *to;        /* of 32 lanes: offsets in the CTA's shared memory, */
+    const uint64_t *from;      /* global addresses, */
+    const uint32_t *from_size; /* and how many bytes are read; the rest become zeros */
+} ObserveCopy;
+
+typedef enum ObserveMbarrier {
+    OBSERVE_mbarrier_init,
+    OBSERVE_mbarrier_inval,
+    OBSERVE_mbarrier_arrive,   /* what the lanes did comes before the phase's end */
+    OBSERVE_mbarrier_complete, /* the phase ends; site.lanes are 0 */
+    OBSERVE_mbarrier_wait      /* the lanes saw the end of the last phase that ended */
+} ObserveMbarrier;
+
 /* A fault or misuse that the machine itself sees. */
 typedef struct ObserveFault {
     EmuFindingKind kind;
@@ -93,6 +111,14 @@ struct Observer {
     /* A register that was never written decides: `use` is "address", "branch" or "store". */
     void (*undefined)(ObserverCta *cta, const ObserveSite *site, uint32_t lanes, const char *use);
     void (*exit)(ObserverCta *cta, const ObserveSite *site);
+    /* Copies: begin gives a number by which the end of it for some lanes is told; `awaited` is
+     * false when the lanes ended without a wait. */
+    uint32_t (*copy_begin)(ObserverCta *cta, const ObserveCopy *copy);
+    void (*copy_end)(ObserverCta *cta, const ObserveSite *site, uint32_t number, uint32_t lanes,
+                     bool awaited);
+    /* The mbarrier at `address` of shared memory. */
+    void (*mbarrier)(ObserverCta *cta, const ObserveSite *site, uint32_t address,
+                     ObserveMbarrier what);
     /* Makes a finding and returns the status the launch gets: EMU_OK to go on. */
     EmuStatus (*fault)(Observer *observer, ObserverCta *cta, const ObserveFault *fault);
 };

@@ -1,0 +1,56 @@
+/* What is remembered of every word of a CTA's shared memory: who wrote it last, who read it since,
+ * which bytes were written at all, and which copy is still on its way to it.
+ *
+ * A cell stands for 4 bytes. Once a part of a word is accessed, the word gets four cells of a byte
+ * each: kernels with 8- and 16-bit elements let neighbours share words. */
+#ifndef TCC_EMULATOR_CHECK_SHADOW_H
+#define TCC_EMULATOR_CHECK_SHADOW_H
+
+#include "emulator/check/clocks.h"
+
+typedef struct Cell {
+    Epoch write;      /* the last */
+    Epoch read;       /* the last of one warp, when `readers` is 0 */
+    uint32_t readers; /* one more than the place in `reader_lists` of the last reads by warp */
+    uint32_t parts;   /* one more than the place in `part_cells` of four cells of a byte */
+    uint32_t copy;    /* one more than the number of the copy that will write it, or ... */
+} Cell;
+
+/* ... this: the word belongs to an mbarrier. */
+#define SHADOW_MBARRIER UINT32_MAX
+
+typedef struct Shadow {
+    Arena *arena;
+    uint32_t bytes;   /* of shared memory */
+    Cell *cells;      /* a word each */
+    uint8_t *written; /* a bit a byte */
+    Cell *part_cells; /* four a word */
+    uint32_t part_count, part_capacity;
+    Epoch *reader_lists; /* [list][warp] */
+    uint32_t list_count, list_capacity, warps;
+} Shadow;
+
+void shadow_init(Shadow *shadow, Arena *arena, uint32_t bytes, uint32_t warps);
+void shadow_reset(Shadow *shadow, uint32_t bytes, uint32_t warps);
+
+/* Forgets who did what, but not what is written. */
+void shadow_forget_epochs(Shadow *shadow);
+
+/* Whether all of [at, at + size) was written; and that it is now. */
+bool shadow_written(const Shadow *shadow, uint32_t at, uint32_t size);
+void shadow_set_written(Shadow *shadow, uint32_t at, uint32_t size);
+
+/* An access by one lane of the event `self` (whose `lanes` are those of the whole instruction). */
+typedef enum ShadowAccess { SHADOW_read, SHADOW_write } ShadowAccess;
+
+/* The access of [at, at + size), which lies in shared memory, is remembered. When it races with an
+ * earlier one, true, and *out_earlier is that one and *out_kind what it did. */
+bool shadow_access(Shadow *shadow, const Clocks *clocks, ShadowAccess kind, uint32_t lane,
+                   const Epoch *self, uint32_t at, uint32_t size, Epoch *out_earlier,
+                   ShadowAccess *out_kind);
+
+/* The copy on its way to [at, at + size): its number plus one; 0: none. */
+uint32_t shadow_copy(const Shadow *shadow, uint32_t at, uint32_t size);
+void shadow_set_copy(Shadow *shadow, uint32_t at, uint32_t size, uint32_t copy);
+
+#endif
