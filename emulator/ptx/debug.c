@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static Str key_of(Parser *p, uint64_t file, uint64_t line, uint64_t column) {
-    uint64_t numbers[3] = {file, line, column};
-    return (Str){arena_copy(p->scratch, numbers, sizeof numbers), sizeof numbers};
-}
-
 static Str file_key(Parser *p, uint64_t number) {
     return (Str){arena_copy(p->scratch, &number, sizeof number), sizeof number};
 }
@@ -29,32 +24,43 @@ bool parse_file(Parser *p) {
     return true;
 }
 
-static bool parse_place(Parser *p, uint64_t *file, PtxLocation *location) {
-    uint64_t line, column;
-    if (!parse_count(p, UINT32_MAX, file) || !parse_count(p, UINT32_MAX, &line) ||
-        !parse_count(p, UINT32_MAX, &column))
-        return false;
-    location->line = (uint32_t)line;
-    location->column = (uint32_t)column;
+static bool parse_place(Parser *p, PtxLocation *location) {
+    uint64_t numbers[3];
+    for (int i = 0; i < 3; i++)
+        if (!parse_count(p, UINT32_MAX, &numbers[i])) return false;
+    location->file_number = (uint32_t)numbers[0];
+    location->line = (uint32_t)numbers[1];
+    location->column = (uint32_t)numbers[2];
     return true;
 }
 
-/* The location of that place and origin; a new one when there is none yet. */
+static Str place_key(Parser *p, const PtxLocation *location, uint32_t origin) {
+    uint32_t numbers[4] = {location->file_number, location->line, location->column, origin};
+    return (Str){arena_copy(p->scratch, numbers, sizeof numbers), sizeof numbers};
+}
+
+/* The location of that place and origin, a new one when there is none yet. 0 0 0 is no place. */
 static uint32_t intern_location(Parser *p, PtxLocation location, LocationNames names) {
     Body *body = p->body;
-    Str key = key_of(p, names.file, location.line, location.column);
-    uint32_t known = (uint32_t)(uintptr_t)map_get(&body->location_index, key);
-    if (known && body->locations.data[known].inlined_at == location.inlined_at) return known;
-    uint32_t index = (uint32_t)body->locations.count;
+    Str key = place_key(p, &location, location.inlined_at);
+    Str place = place_key(p, &location, 0);
+    uintptr_t known = (uintptr_t)map_get(&body->location_index, key);
+    if (known || !(location.file_number || location.line || location.column))
+        return (uint32_t)known;
+    uintptr_t index = body->locations.count;
     vec_push(p->scratch, &body->locations, location);
     vec_push(p->scratch, &body->location_names, names);
-    map_set(&body->location_index, key, (void *)(uintptr_t)index);
-    return index;
+    map_set(&body->location_index, key, (void *)index);
+    if (!map_get(&body->locations_by_place, place))
+        map_set(&body->locations_by_place, place, (void *)index);
+    return (uint32_t)index;
 }
 
 /* function_name $L__info_string0 {+ 10}, inlined_at 1 20 3 */
 static bool parse_inlined(Parser *p, PtxLocation *location, LocationNames *names) {
     Token label;
+    PtxLocation caller = {0};
+    if (!parse_is_name(p, "function_name")) return parse_fail_expected(p, "function_name");
     parse_advance(p);
     if (!parse_name(p, &label)) return false;
     names->function_label = label.text;
@@ -63,24 +69,18 @@ static bool parse_inlined(Parser *p, PtxLocation *location, LocationNames *names
     if (!parse_mark(p, ',')) return false;
     if (!parse_is_name(p, "inlined_at")) return parse_fail_expected(p, "inlined_at");
     parse_advance(p);
-    PtxLocation caller = {0};
-    LocationNames caller_names = {0};
-    if (!parse_place(p, &caller_names.file, &caller)) return false;
+    if (!parse_place(p, &caller)) return false;
     if (!p->body) return true;
-    Str key = key_of(p, caller_names.file, caller.line, caller.column);
-    uint32_t known = (uint32_t)(uintptr_t)map_get(&p->body->location_index, key);
-    location->inlined_at = known ? known : intern_location(p, caller, caller_names);
+    uintptr_t known = (uintptr_t)map_get(&p->body->locations_by_place, place_key(p, &caller, 0));
+    location->inlined_at = known ? (uint32_t)known : intern_location(p, caller, (LocationNames){0});
     return true;
 }
 
 bool parse_loc(Parser *p) {
     PtxLocation location = {0};
     LocationNames names = {0};
-    if (!parse_place(p, &names.file, &location)) return false;
-    if (parse_take_mark(p, ',')) {
-        if (!parse_is_name(p, "function_name")) return parse_fail_expected(p, "function_name");
-        if (!parse_inlined(p, &location, &names)) return false;
-    }
+    if (!parse_place(p, &location)) return false;
+    if (parse_take_mark(p, ',') && !parse_inlined(p, &location, &names)) return false;
     if (p->body) p->body->location = intern_location(p, location, names);
     return true;
 }
@@ -144,7 +144,7 @@ void debug_finish_module(Parser *p) {
     for (size_t i = 0; i < p->pending_locations.count; i++) {
         const PendingLocations *pending = &p->pending_locations.data[i];
         for (uint32_t k = 1; k < pending->count; k++) {
-            const Str *file = map_get(&p->files, file_key(p, pending->names[k].file));
+            const Str *file = map_get(&p->files, file_key(p, pending->locations[k].file_number));
             if (file) pending->locations[k].file = *file;
             if (pending->names[k].function_label.size)
                 pending->locations[k].function = function_name(p, &pending->names[k]);

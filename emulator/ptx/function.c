@@ -182,7 +182,9 @@ static void own_parameters(const PtxFunction *function, const ParameterList *lis
 static bool parse_definition(Parser *p, PtxFunction *function, const ParameterList *results,
                              const ParameterList *parameters) {
     Scope scope;
-    Body body = {.function = function, .location_index = {.arena = p->scratch}};
+    Body body = {.function = function,
+                 .location_index = {.arena = p->scratch},
+                 .locations_by_place = {.arena = p->scratch}};
     p->body = &body;
     scope_open(p, &scope);
     function->has_body = true;

@@ -58,7 +58,6 @@ typedef struct Scope {
 /* The parts of a location that are known only at the end of the text: .file and .debug_str may
  * come last. */
 typedef struct LocationNames {
-    uint64_t file;
     Str function_label;
     uint64_t function_offset;
 } LocationNames;
@@ -72,7 +71,8 @@ typedef struct Body {
     VEC(PtxTargets) targets;
     VEC(PtxLocation) locations;
     VEC(LocationNames) location_names;
-    Map location_index; /* (file, line, column) to its location plus one */
+    Map locations_by_place; /* file, line and column to the first location there */
+    Map location_index;     /* ... and inlined_at to the location */
     uint32_t location;
     uint32_t last_label; /* instruction of the label that was declared last */
     bool ranges_hide;    /* a range of registers has the name of one outside */

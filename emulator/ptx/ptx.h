@@ -158,12 +158,15 @@ typedef struct PtxInstruction {
     uint32_t line;        /* of the PTX text, from 1 */
     uint32_t location;    /* of PtxFunction.locations; 0 is none */
     PtxModifiers modifiers;
-    const PtxOperand *operands; /* destinations first, as written */
+    /* Destinations first, as written. Of call always: a list of results, the function or register, a
+     * list of arguments, and for a register the targets; results and arguments are variables. */
+    const PtxOperand *operands;
 } PtxInstruction;
 
 /* A line of the program that the PTX was compiled from, by .loc. */
 typedef struct PtxLocation {
     Str file;
+    uint32_t file_number; /* of .file */
     uint32_t line, column;
     uint32_t inlined_at; /* location of the call it was inlined at; 0 is none */
     Str function;        /* of inlined code; else empty */
