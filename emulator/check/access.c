@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- global memory ----------------------------------------------------------------------------- */
+/* ---- global memory --------------------------------------------------------------------------- */
 
 static const EmuBlock *block_of(ObserverCta *cta, uint64_t address) {
     for (int i = 0; i < 4; i++) {
@@ -68,7 +68,7 @@ static uint32_t access_global(ObserverCta *cta, const ObserveAccess *a) {
     return unwritten;
 }
 
-/* ---- local memory ------------------------------------------------------------------------------ */
+/* ---- local memory ---------------------------------------------------------------------------- */
 
 static uint8_t *local_bits(ObserverCta *cta, uint32_t thread, uint64_t end) {
     if (end > cta->local_bytes[thread]) {
@@ -98,7 +98,7 @@ static uint32_t access_local(ObserverCta *cta, const ObserveAccess *a) {
     return unwritten;
 }
 
-/* ---- shared memory ----------------------------------------------------------------------------- */
+/* ---- shared memory --------------------------------------------------------------------------- */
 
 static void report_race(ObserverCta *cta, ShadowAccess kind, ShadowAccess earlier_kind,
                         const Epoch *earlier, const Place *place, uint32_t at, uint32_t size) {
@@ -162,7 +162,7 @@ static uint32_t access_shared(ObserverCta *cta, const ObserveAccess *a) {
     return unwritten;
 }
 
-/* ---- the event --------------------------------------------------------------------------------- */
+/* ---- the event ------------------------------------------------------------------------------- */
 
 static bool is_read_as_constant(const ObserveAccess *a) {
     return ptx_has(&a->site.function->instructions[a->site.instruction].modifiers, PTX_MOD_nc);

@@ -1,8 +1,8 @@
 /* Who knows what: the happens-before relation of one CTA's threads.
  *
  * The CTA has one clock, which every event moves on. What a thread did at time t comes before what
- * another does now if that one *knows* the first up to t at least: they met at barriers, directly or
- * through others. README.md teaches the rules, and why this is cheap. */
+ * another does now if that one *knows* the first up to t at least: they met at barriers, directly
+ * or through others. README.md teaches the rules, and why this is cheap. */
 #ifndef TCC_EMULATOR_CHECK_CLOCKS_H
 #define TCC_EMULATOR_CHECK_CLOCKS_H
 

@@ -1,7 +1,7 @@
-/* cp.async: from its issue until a wait the words it will write belong to it, and what it reads must
- * stay as it is. Its write counts twice in the order of things: when it is issued, since from then on
- * nobody may still be reading what was there, and when its thread has waited, since only from then on
- * others can be told. */
+/* cp.async: from its issue until a wait the words it will write belong to it, and what it reads
+ * must stay as it is. Its write counts twice in the order of things: when it is issued, since from
+ * then on nobody may still be reading what was there, and when its thread has waited, since only
+ * from then on others can be told. */
 #include "emulator/check/check.h"
 
 static Epoch epoch_of(ObserverCta *cta, const Place *place, uint32_t lanes) {

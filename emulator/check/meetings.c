@@ -44,7 +44,7 @@ static Meeting *meeting_make(ObserverCta *cta, uint64_t key) {
     return meeting;
 }
 
-/* ---- barriers ---------------------------------------------------------------------------------- */
+/* ---- barriers -------------------------------------------------------------------------------- */
 
 /* The first who passes ends the phase; who arrived in it passes with its vector, also when others
  * have begun the next. */
@@ -68,7 +68,7 @@ void check_barrier(ObserverCta *cta, const ObserveSite *site, uint32_t barrier,
     clocks_acquire(&cta->clocks, warp, site->lanes, m->complete);
 }
 
-/* ---- mbarriers --------------------------------------------------------------------------------- */
+/* ---- mbarriers ------------------------------------------------------------------------------- */
 
 static bool mbarrier_lives(const ObserverCta *cta, uint32_t address) {
     return shadow_copy(&cta->shadow, address, 8) == SHADOW_MBARRIER;
@@ -101,7 +101,7 @@ void check_mbarrier(ObserverCta *cta, const ObserveSite *site, uint32_t address,
     }
 }
 
-/* ---- fences and strong accesses ---------------------------------------------------------------- */
+/* ---- fences and strong accesses -------------------------------------------------------------- */
 
 static bool releases(ObserveOrder order) {
     return order == OBSERVE_release || order == OBSERVE_acq_rel || order == OBSERVE_sc;

@@ -17,7 +17,7 @@ void check_unlock(CheckObserver *o) {
     pthread_mutex_unlock(&o->lock);
 }
 
-/* ---- CTAs -------------------------------------------------------------------------------------- */
+/* ---- CTAs ------------------------------------------------------------------------------------ */
 
 static ObserverCta *cta_new(CheckObserver *o, const ObserveCta *what) {
     Arena *arena = arena_new(NULL);
@@ -74,7 +74,7 @@ static void check_cta_end(Observer *observer, ObserverCta *cta) {
     pthread_mutex_unlock(&o->lock);
 }
 
-/* ---- events ------------------------------------------------------------------------------------ */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /* Once in 2^32 events the clock is used up; then all that was is forgotten. */
 static void keep_time(ObserverCta *cta) {
@@ -146,7 +146,7 @@ static EmuStatus check_fault(Observer *observer, ObserverCta *cta, const Observe
     return fails ? EMU_LAUNCH_FAILED : status;
 }
 
-/* ---- the observer ------------------------------------------------------------------------------ */
+/* ---- the observer ---------------------------------------------------------------------------- */
 
 static bool function_reads_as_constant(const PtxFunction *function) {
     for (uint32_t i = 0; i < function->instruction_count; i++)

@@ -1,5 +1,5 @@
-/* ld.global.nc may read through a cache that nobody keeps up to date: what a launch reads so it must
- * not write. Of every block that is read so or written, a bit a word says that it was. */
+/* ld.global.nc may read through a cache that nobody keeps up to date: what a launch reads so it
+ * must not write. Of every block that is read so or written, a bit a word says that it was. */
 #include "emulator/check/check.h"
 
 static ReadOnly *record_make(CheckObserver *o, const EmuBlock *block) {

@@ -13,7 +13,7 @@ static const char *const kind_texts[] = {
 #undef FINDING
 };
 
-/* ---- instructions by number -------------------------------------------------------------------- */
+/* ---- instructions by number ------------------------------------------------------------------ */
 
 uint32_t sites_number(ObserverCta *cta, const PtxFunction *function, uint32_t instruction) {
     Sites *s = &cta->sites;
@@ -40,7 +40,7 @@ Place place_of(const ObserveSite *site, uint32_t lane) {
     return (Place){site->function, site->instruction, site->warp, lane};
 }
 
-/* ---- words ------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static EmuPlace place_words(Arena *arena, const ObserverCta *cta, const Place *p) {
     EmuPlace words = {.warp = p->warp, .lane = p->lane};
@@ -120,7 +120,7 @@ static Str message_words(Arena *arena, const EmuFinding *e, const char *text) {
     return buf_str(&out);
 }
 
-/* ---- findings ---------------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const Finding *f) {
     uint64_t hash = hash_word(0, (uint64_t)f->kind + 1);

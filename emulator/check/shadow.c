@@ -29,7 +29,7 @@ void shadow_forget_epochs(Shadow *s) {
     s->part_count = s->list_count = 0;
 }
 
-/* ---- bits of bytes ---------------------------------------------------------------------------- */
+/* ---- bits of bytes --------------------------------------------------------------------------- */
 
 bool shadow_written(const Shadow *s, uint32_t at, uint32_t size) {
     for (uint32_t i = at; i < at + size; i++)
@@ -45,7 +45,7 @@ void shadow_set_written(Shadow *s, uint32_t at, uint32_t size) {
     for (uint32_t i = at; i < at + size; i++) s->written[i / 8] |= (uint8_t)(1u << i % 8);
 }
 
-/* ---- cells and lists that are made when needed ------------------------------------------------- */
+/* ---- cells and lists that are made when needed ----------------------------------------------- */
 
 static void *grow(Arena *arena, void *items, uint32_t count, uint32_t *capacity, size_t size) {
     if (count < *capacity) return items;
@@ -81,7 +81,7 @@ static Epoch *readers_of(Shadow *s, Cell *cell) {
     return &s->reader_lists[(cell->readers - 1) * s->warps];
 }
 
-/* ---- one cell --------------------------------------------------------------------------------- */
+/* ---- one cell -------------------------------------------------------------------------------- */
 
 typedef struct Access {
     const Clocks *clocks;
@@ -155,7 +155,7 @@ static bool access_cell(Shadow *s, const Access *a, ShadowAccess kind, Cell *cel
     return read_cell(s, a, cell, out_earlier);
 }
 
-/* ---- accesses of any size ---------------------------------------------------------------------- */
+/* ---- accesses of any size -------------------------------------------------------------------- */
 
 static bool access_word(Shadow *s, const Access *a, ShadowAccess kind, uint32_t at, uint32_t size,
                         Epoch *out_earlier, ShadowAccess *out_kind) {

@@ -32,8 +32,8 @@ typedef struct EmuConversion {
 } EmuConversion;
 
 /* `a` holds a value of c->from in its low bits, what is above is ignored. The result is extended to
- * 64 bits by the sign where c->to is signed, with zeros otherwise. Packed formats convert element by
- * element (f16x2 from e4m3x2). */
+ * 64 bits by the sign where c->to is signed, with zeros otherwise. Packed formats convert element
+ * by element (f16x2 from e4m3x2). */
 uint64_t emu_convert(const EmuConversion *c, uint64_t a);
 
 /* The form with two operands, cvt.rn.f16x2.f32 d, a, b: `a` lands in the upper half. */

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- from registers to matrices and back ------------------------------------------------------ */
+/* ---- from registers to matrices and back ----------------------------------------------------- */
 
 /* Where a lane's and an element's share of the index lie, in a matrix of rows of `stride`. */
 typedef struct Places {
@@ -150,7 +150,7 @@ static void scatter_i32(const int32_t *in, int stride, const MmaLayout *l, void 
             ((uint32_t *)registers[i])[lane] = (uint32_t)in[at.lane[lane] + at.element[i]];
 }
 
-/* ---- products --------------------------------------------------------------------------------- */
+/* ---- products -------------------------------------------------------------------------------- */
 
 typedef float Eight __attribute__((vector_size(32), aligned(4), may_alias));
 

@@ -82,7 +82,7 @@ typedef struct MmaRegisters {
  * different elements (d is not written then). */
 uint32_t mma_run(const Mma *mma, const MmaRegisters *registers);
 
-/* ---- what mma_run is made of ------------------------------------------------------------------ */
+/* ---- what mma_run is made of ----------------------------------------------------------------- */
 
 enum { MMA_ROWS = 32, MMA_COLUMNS = 32, MMA_PACKED = 256 };
 
@@ -91,7 +91,8 @@ uint32_t mma_sparse_columns(const Mma *mma, const uint32_t *metadata, uint16_t *
 /* Whether the shape has the selector. */
 bool mma_selector_valid(const Mma *mma);
 
-/* One element of d by the exact model: c plus `count` products of values of the types of a and b. */
+/* One element of d by the exact model: c plus `count` products of values of the types of a and b.
+ */
 float mma_exact(const Mma *mma, const float *a, const float *b, int count, float c);
 
 #endif

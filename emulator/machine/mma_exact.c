@@ -1,7 +1,7 @@
 /* How tensor cores add, after MMA-Sim (arXiv 2511.10909): all terms of a step, the products and the
  * accumulator, are fixed-point numbers that begin at the greatest exponent E among them and end
- * `fraction` bits below, where they are cut off; their sum is exact; it is then rounded once, toward
- * zero to f32, to nearest even to f16.
+ * `fraction` bits below, where they are cut off; their sum is exact; it is then rounded once,
+ * toward zero to f32, to nearest even to f16.
  *
  * A product's exponent is the sum of its factors', whether or not the product of the significands
  * reaches 2; subnormal factors have the least exponent of their type; zeros have no say in E. */
