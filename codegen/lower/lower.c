@@ -4,7 +4,8 @@
 
 #include "codegen/lower/lowering.h"
 
-enum { SHARED_SCRATCH_BYTES = 8 << 10, VERSION_BUDGET = 800 };
+/* Of static shared memory a block has 48 KiB, some of which are for exchanges. */
+enum { SHARED_SCRATCH_BYTES = 32 << 10, VERSION_BUDGET = 800 };
 
 uint32_t lower_buffer_count(const TileProgram *program) {
     uint32_t count = 0;
@@ -45,8 +46,8 @@ static const Dim *scratch_before(const TileProgram *program, size_t end) {
 LowerScratch lower_scratch(const TileProgram *program, const Target *target) {
     LowerScratch scratch = {.bytes = scratch_before(program, program->views.count)};
     int64_t bytes = 0;
-    scratch.shared = target->kind == TARGET_gpu && dim_is_const(scratch.bytes, &bytes) &&
-                     bytes > 0 && bytes <= SHARED_SCRATCH_BYTES;
+    if (target->kind == TARGET_gpu && dim_is_const(scratch.bytes, &bytes) && bytes > 0)
+        scratch.shared = bytes <= SHARED_SCRATCH_BYTES / lower_points_of_block(program);
     return scratch;
 }
 

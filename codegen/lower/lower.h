@@ -2,23 +2,19 @@
  *
  * One translation for both targets. A tile value is an array of registers, row-major, each of
  * `lanes` elements along the last axis: on x86 a register is an LLVM vector (a scalar when lanes is
- * 1); on NVPTX the lanes are the 32 threads of a warp, each holding one scalar (lanes 1: every
- * thread holds the same one), so lanes must be 1 or 32 there. Results are bit-equal at every
- * optimisation level.
+ * 1); on NVPTX the lanes are threads, each holding one scalar (lanes 1: every thread holds the same
+ * one): the 32 of a warp, or those of a whole block where a program has tiles of more lanes, so
+ * `lanes` is 1 or the same power of two from 32 to 1024 in all of it. Results are bit-equal at
+ * every optimisation level.
  *
  * x86: the function is a TccKernel (runtime/abi.h) of external linkage and imports nothing.
  *
- * NVPTX: an entry of the parameters
- *     ptr buffer_0 … buffer_{n-1}, i64 dim_0 … dim_{m-1}, ptr error, ptr scratch, i64 points
- * with n = lower_buffer_count, m = LowerOptions.dim_count; all pointers are to global memory. It is
- * launched with LOWER_BLOCK_THREADS threads a block and any number of blocks >= 1: warp w of the
- * grid runs the points w, w + warps, w + 2·warps, … `scratch` holds lower_scratch(…).bytes for each
- * warp of the grid, one after the other, each rounded up to LOWER_SCRATCH_ALIGN; it may be NULL
- * when lower_scratch(…).shared.
+ * NVPTX: an entry with the parameters and the launch of runtime/abi_gpu.h; lower_launch tells its
+ * numbers.
  *
  * 4-bit views: two grid points never store to one byte (tile.h). The store of a whole register
  * whose first element is known to have an even index, under no guard that cuts it, writes whole
- * bytes. Every other one changes single nibbles, on NVPTX by atomic operations, and is slow.
+ * bytes. Every other one changes single nibbles, one after the other, and is slow.
  */
 #ifndef TCC_CODEGEN_LOWER_LOWER_H
 #define TCC_CODEGEN_LOWER_LOWER_H
@@ -27,8 +23,9 @@
 
 #include "codegen/tile/tile.h"
 #include "ir/target.h"
+#include "runtime/abi_gpu.h"
 
-enum { LOWER_BLOCK_THREADS = 128, LOWER_SCRATCH_ALIGN = 64 };
+enum { LOWER_SCRATCH_ALIGN = 64 };
 
 typedef struct LowerOptions {
     const Target *target;
@@ -55,12 +52,21 @@ LLVMModuleRef lower_program(LLVMContextRef context, const TileProgram *program,
 /* How many buffers the kernel takes: 1 + the largest argument of its views. */
 uint32_t lower_buffer_count(const TileProgram *program);
 
-/* Scratch memory of one thread (x86) or warp (NVPTX), and whether the kernel itself holds it in
- * shared memory (NVPTX, small and constant). */
+/* Scratch memory of one thread (x86) or of the threads of a point (NVPTX), and whether the kernel
+ * itself holds it in shared memory (NVPTX, small and constant). */
 typedef struct LowerScratch {
     const Dim *bytes; /* over named and bound dims; the constant 0 without scratch views */
     bool shared;
 } LowerScratch;
 LowerScratch lower_scratch(const TileProgram *program, const Target *target);
+
+/* How an NVPTX kernel is launched (runtime/abi_gpu.h). */
+typedef struct LowerLaunch {
+    TccGpuLaunch shape;
+    const Dim *points;    /* of its grid, over the model's dims */
+    const Dim *scratch;   /* bytes of each block; the constant 0: none */
+    const uint32_t *dims; /* the slots of the dims that it takes, shape.dim_count of them */
+} LowerLaunch;
+LowerLaunch lower_launch(const TileProgram *program, const LowerOptions *options, Arena *arena);
 
 #endif

@@ -127,16 +127,18 @@ struct Lowering {
     /* the kernel's surroundings, set by model->kernel before lower_point */
     V *buffers; /* by argument */
     V scratch, error;
-    V lane; /* NVPTX: the thread's number in its warp, i32 */
+    V lane;           /* NVPTX: the thread's number among those of its point, i32 */
+    uint32_t threads; /* NVPTX: of a point: a warp's or a block's */
+    V exchange;       /* NVPTX: shared memory for 64 bits of each thread of a block */
     /* the environment */
-    BoundSymbol *bound;               /* by hash: what symbols are; a free place has none */
-    uint32_t bound_count, bound_size; /* a power of 2, at least twice as many */
-    V dims;                           /* x86: where the dims lie that are not bound yet */
-    const DimSymbol *lane_symbols[8]; /* by log2 of the lane count */
-    V *views;                         /* base addresses */
-    Registers *values;                /* by TileId */
-    Memo memo;                        /* Dims emitted in the current scope */
-    VEC(TileGuard) assumed;           /* guards known to hold in the current scope */
+    BoundSymbol *bound;                /* by hash: what symbols are; a free place has none */
+    uint32_t bound_count, bound_size;  /* a power of 2, at least twice as many */
+    V dims;                            /* x86: where the dims lie that are not bound yet */
+    const DimSymbol *lane_symbols[11]; /* by log2 of the lane count */
+    V *views;                          /* base addresses */
+    Registers *values;                 /* by TileId */
+    Memo memo;                         /* Dims emitted in the current scope */
+    VEC(TileGuard) assumed;            /* guards known to hold in the current scope */
     uint32_t general;       /* how many versions deep in guarded code beside a plain one */
     int64_t version_budget; /* registers that may still be computed twice */
     V spare;                /* x86: a place for accesses that must not happen */
@@ -226,6 +228,9 @@ void versions_forget(Lowering *l, size_t mark);
 /* Takes the cost of emitting `block` once more from the budget; false when that is spent. */
 bool versions_afford(Lowering *l, const TileBlock *block);
 
+/* nvptx/launch.c: how many points the threads of a block run at the same time. */
+int64_t lower_points_of_block(const TileProgram *program);
+
 /* ---- control.c ---- */
 void lower_views(
     Lowering *l); /* lower.c: base addresses, once buffers, scratch and dims are bound */
@@ -263,7 +268,7 @@ V nibble_take(Lowering *l, DType dtype, V byte, V element);
 V nibble_low(Lowering *l, DType dtype, V bytes);
 V nibble_high(Lowering *l, DType dtype, V bytes);
 V nibble_join(Lowering *l, V low, V high);
-/* Replaces one nibble without touching the other, whatever the other lanes do. */
+/* Replaces one nibble of a byte by reading and writing it: other lanes must not do so meanwhile. */
 void nibble_store(Lowering *l, V byte_address, V element, V value);
 
 /* ---- values.c: forms and registers of tile values ---- */

@@ -30,12 +30,7 @@ V nvptx_load(Lowering *l, const Access *access, const Place *place, const Mask *
 }
 
 static void store_now(Lowering *l, const Access *access, const Place *place, V value) {
-    V address = address_of(l, access, place);
-    if (nibble_is(access->view->dtype)) {
-        nibble_store(l, address, place->offsets, value);
-        return;
-    }
-    V store = LLVMBuildStore(l->builder, value, address);
+    V store = LLVMBuildStore(l->builder, value, address_of(l, access, place));
     LLVMSetAlignment(store, dtype_info(access->view->dtype)->bits / 8);
 }
 
@@ -60,14 +55,34 @@ static void store_whole_bytes(Lowering *l, const Access *access, const Place *pl
     store_if(l, even, access, place, byte, store_byte);
 }
 
+static void store_nibble(Lowering *l, const Access *access, const Place *place, V value) {
+    nibble_store(l, address_of(l, access, place), place->offsets, value);
+}
+
+/* A byte is read and written, so the lanes with even elements go first, then those with odd ones;
+ * and none begins before the lanes have done what they did to the neighbours. */
+static void store_nibbles(Lowering *l, V condition, const Access *access, const Place *place,
+                          V value) {
+    V bit = ll_and(l, place->offsets, ll_i64(l, 1));
+    for (int64_t odd = 0; odd < 2; odd++) {
+        nvptx_order_lanes(l);
+        V mine = ll_and(l, condition, ll_compare(l, LLVMIntEQ, bit, ll_i64(l, odd)));
+        store_if(l, mine, access, place, value, store_nibble);
+    }
+    nvptx_order_lanes(l);
+}
+
 void nvptx_store(Lowering *l, const Access *access, const Place *place, const Mask *mask, V value) {
     V condition = guards_lanes(l, mask, place->lanes);
     if (place->lanes == 1)
         condition = ll_and(l, condition, ll_compare(l, LLVMIntEQ, l->lane, ll_i32(l, 0)));
-    if (condition)
-        store_if(l, condition, access, place, value, store_now);
-    else if (nibble_is(access->view->dtype) && place->even)
+    bool nibbles = nibble_is(access->view->dtype);
+    if (nibbles && (condition || !place->even))
+        store_nibbles(l, condition, access, place, value);
+    else if (nibbles)
         store_whole_bytes(l, access, place, value);
+    else if (condition)
+        store_if(l, condition, access, place, value, store_now);
     else
         store_now(l, access, place, value);
 }
@@ -88,7 +103,7 @@ void nvptx_each_lane(Lowering *l, const Access *access, const Place *place, cons
     V next = ll_add(l, turn, ll_i32(l, 1));
     ll_incoming(turn, ll_i32(l, 0), before);
     ll_incoming(turn, next, ll_here(l));
-    ll_branch(l, ll_compare(l, LLVMIntSLT, next, ll_i32(l, WARP_LANES)), body, behind);
+    ll_branch(l, ll_compare(l, LLVMIntSLT, next, ll_i32(l, l->threads)), body, behind);
     memo_close(&l->memo, mark);
     ll_enter(l, behind);
 }

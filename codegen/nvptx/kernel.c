@@ -1,11 +1,9 @@
-/* The entry function on NVPTX: warps take the points in turn. */
+/* The entry function on NVPTX: warps, or whole blocks, take the points in turn. */
 #include "codegen/nvptx/nvptx.h"
-
-#include "runtime/abi.h"
 
 #include <stddef.h>
 
-enum { CALL_PTX_KERNEL = 71, BLOCK_WARPS = LOWER_BLOCK_THREADS / WARP_LANES };
+enum { CALL_PTX_KERNEL = 71 };
 
 /* ---- index errors ---------------------------------------------------------------------------- */
 
@@ -57,6 +55,14 @@ static void annotate(Lowering *l, const char *key, int64_t value) {
 /* Parameters behind the buffers and dims. */
 enum { ENTRY_error, ENTRY_scratch, ENTRY_points, ENTRY_count };
 
+/* Its parameters (runtime/abi_gpu.h), and what is shared out among the threads. */
+typedef struct Entry {
+    uint32_t buffers, dims; /* how many there are */
+    uint32_t *slots;        /* of the dims */
+    uint32_t threads;       /* of a block */
+    V points;
+} Entry;
+
 /* Whether lanes read what others store to the argument: LLVM moves accesses of a noalias pointer
  * across the barriers between them, which it takes for calls that cannot know the pointer. */
 static bool is_exchanged(const Lowering *l, const TileBlock *block, uint32_t argument) {
@@ -77,43 +83,55 @@ static bool may_overlap(const Lowering *l, uint32_t argument) {
     return is_exchanged(l, &l->program->body, argument);
 }
 
-static void make_entry(Lowering *l, uint32_t buffers, uint32_t dims) {
-    uint32_t count = buffers + dims + ENTRY_count;
+static V parameter(const Lowering *l, const Entry *entry, uint32_t behind) {
+    return LLVMGetParam(l->function, entry->buffers + entry->dims + behind);
+}
+
+static void make_entry(Lowering *l, const Entry *entry) {
+    uint32_t count = entry->buffers + entry->dims + ENTRY_count;
     LLVMTypeRef *types = NEW_ARRAY(l->arena, LLVMTypeRef, count);
-    for (uint32_t i = 0; i < count; i++) types[i] = i < buffers ? l->ptr : l->i64;
-    types[buffers + dims + ENTRY_error] = types[buffers + dims + ENTRY_scratch] = l->ptr;
+    for (uint32_t i = 0; i < count; i++) types[i] = i < entry->buffers ? l->ptr : l->i64;
+    types[count - ENTRY_count + ENTRY_error] = types[count - ENTRY_count + ENTRY_scratch] = l->ptr;
     l->function = ll_function(l, l->symbol, l->nothing, types, count, LLVMExternalLinkage);
     LLVMSetFunctionCallConv(l->function, CALL_PTX_KERNEL);
-    for (uint32_t i = 0; i < buffers; i++)
+    for (uint32_t i = 0; i < entry->buffers; i++)
         if (!may_overlap(l, i)) ll_attribute(l, l->function, i + 1, "noalias", 0);
     annotate(l, "kernel", 1);
-    annotate(l, "reqntidx", LOWER_BLOCK_THREADS);
+    annotate(l, "reqntidx", entry->threads);
     annotate(l, "reqntidy", 1);
     annotate(l, "reqntidz", 1);
 }
 
-static void bind_parameters(Lowering *l, uint32_t buffers, uint32_t dims) {
-    for (uint32_t i = 0; i < buffers; i++) l->buffers[i] = LLVMGetParam(l->function, i);
-    for (uint32_t i = 0; i < dims; i++)
-        dims_bind(l, l->options->dims[i], LLVMGetParam(l->function, buffers + i));
-    l->error = LLVMGetParam(l->function, buffers + dims + ENTRY_error);
-    l->scratch = LLVMGetParam(l->function, buffers + dims + ENTRY_scratch);
+static void bind_parameters(Lowering *l, Entry *entry) {
+    for (uint32_t i = 0; i < entry->buffers; i++) l->buffers[i] = LLVMGetParam(l->function, i);
+    for (uint32_t i = 0; i < entry->dims; i++)
+        dims_bind(l, l->options->dims[entry->slots[i]],
+                  LLVMGetParam(l->function, entry->buffers + i));
+    l->error = parameter(l, entry, ENTRY_error);
+    l->scratch = parameter(l, entry, ENTRY_scratch);
+    entry->points = parameter(l, entry, ENTRY_points);
 }
 
-/* This warp's scratch: a part of the block's shared memory, or of the buffer. */
-static V warp_scratch(Lowering *l, V warp_in_block, V warp) {
-    LowerScratch scratch = lower_scratch(l->program, l->options->target);
-    int64_t bytes = 0;
-    if (!scratch.shared)
-        return ll_gep(l, l->i8, l->scratch, ll_mul(l, warp, dims_emit(l, scratch.bytes)));
-    dim_is_const(scratch.bytes, &bytes);
-    LLVMTypeRef type = LLVMArrayType2(l->i8, (uint64_t)bytes * BLOCK_WARPS);
-    V shared = LLVMAddGlobalInAddressSpace(l->module, type, "scratch", 3);
+/* Shared memory of the block, as a generic address. */
+static V shared_memory(Lowering *l, const char *name, uint64_t bytes) {
+    LLVMTypeRef type = LLVMArrayType2(l->i8, bytes);
+    Str symbol = str_format(l->arena, "%s.%s", l->symbol, name);
+    V shared = LLVMAddGlobalInAddressSpace(l->module, type, symbol.data, 3);
     LLVMSetLinkage(shared, LLVMInternalLinkage);
     LLVMSetInitializer(shared, LLVMGetUndef(type));
     LLVMSetAlignment(shared, LOWER_SCRATCH_ALIGN);
-    V generic = LLVMBuildAddrSpaceCast(l->builder, shared, l->ptr, "");
-    return ll_gep(l, l->i8, generic, ll_mul(l, warp_in_block, ll_i64(l, bytes)));
+    return LLVMBuildAddrSpaceCast(l->builder, shared, l->ptr, "");
+}
+
+/* The scratch of this thread's point: a part of the block's shared memory, or of the buffer. */
+static V point_scratch(Lowering *l, V in_block, V worker, uint32_t workers) {
+    LowerScratch scratch = lower_scratch(l->program, l->options->target);
+    int64_t bytes = 0;
+    if (!scratch.shared)
+        return ll_gep(l, l->i8, l->scratch, ll_mul(l, worker, dims_emit(l, scratch.bytes)));
+    dim_is_const(scratch.bytes, &bytes);
+    V shared = shared_memory(l, "scratch", (uint64_t)bytes * workers);
+    return ll_gep(l, l->i8, shared, ll_mul(l, in_block, ll_i64(l, bytes)));
 }
 
 /* A point's variables, the last one fastest. */
@@ -143,20 +161,27 @@ static void emit_points(Lowering *l, V first, V stride, V points) {
     LLVMBuildRetVoid(l->builder);
 }
 
+/* The threads of a block are workers, each of as many threads as a point needs. */
 void nvptx_kernel(Lowering *l) {
-    uint32_t buffers = lower_buffer_count(l->program), dims = l->options->dim_count;
-    make_entry(l, buffers, dims);
+    Entry entry = {.buffers = lower_buffer_count(l->program),
+                   .threads = nvptx_block_threads(l->program)};
+    entry.dims = nvptx_dims(l->program, l->options, l->arena, &entry.slots);
+    l->threads = nvptx_point_threads(l->program);
+    uint32_t workers = entry.threads / l->threads;
+    make_entry(l, &entry);
     ll_enter(l, ll_block(l, "entry"));
-    bind_parameters(l, buffers, dims);
-    V thread = special(l, "llvm.nvvm.read.ptx.sreg.tid.x");
-    V block = special(l, "llvm.nvvm.read.ptx.sreg.ctaid.x");
-    V blocks = special(l, "llvm.nvvm.read.ptx.sreg.nctaid.x");
-    l->lane = ll_and(l, thread, ll_i32(l, WARP_LANES - 1));
-    V in_block = ll_cast(l, LLVMBuildLShr(l->builder, thread, ll_i32(l, 5), ""), l->i64, false);
-    V warps = ll_i64(l, BLOCK_WARPS);
-    V warp = ll_add(l, ll_mul(l, ll_cast(l, block, l->i64, false), warps), in_block);
-    l->scratch = warp_scratch(l, in_block, warp);
+    bind_parameters(l, &entry);
+    V thread = special(l, "llvm.nvvm.read.ptx.sreg.tid.x"), in_block = ll_i64(l, 0);
+    V block = ll_cast(l, special(l, "llvm.nvvm.read.ptx.sreg.ctaid.x"), l->i64, false);
+    V blocks = ll_cast(l, special(l, "llvm.nvvm.read.ptx.sreg.nctaid.x"), l->i64, false);
+    l->lane = thread;
+    if (workers > 1) {
+        l->lane = ll_and(l, thread, ll_i32(l, WARP_LANES - 1));
+        in_block = ll_cast(l, LLVMBuildLShr(l->builder, thread, ll_i32(l, 5), ""), l->i64, false);
+    }
+    V worker = ll_add(l, ll_mul(l, block, ll_i64(l, workers)), in_block);
+    if (l->threads > WARP_LANES) l->exchange = shared_memory(l, "exchange", 8 * l->threads);
+    l->scratch = point_scratch(l, in_block, worker, workers);
     lower_views(l);
-    V stride = ll_mul(l, ll_cast(l, blocks, l->i64, false), warps);
-    emit_points(l, warp, stride, LLVMGetParam(l->function, buffers + dims + ENTRY_points));
+    emit_points(l, worker, ll_mul(l, blocks, ll_i64(l, workers)), entry.points);
 }

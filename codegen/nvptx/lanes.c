@@ -1,12 +1,18 @@
-/* Registers across the threads of a warp. All threads run all code; what they hold differs. */
+/* Registers across the threads of a point: a warp's, or those of a block. All threads run all code;
+ * what they hold differs. A warp passes values on by shuffles, a block through shared memory. */
 #include "codegen/nvptx/nvptx.h"
 
 static uint32_t width(uint32_t lanes) {
-    require(lanes <= 1 || lanes == WARP_LANES);
+    require(lanes <= 1 || lanes >= WARP_LANES);
     return 0;
 }
 
-static V lane_index(Lowering *l, uint32_t lanes) { return lanes > 1 ? l->lane : ll_i32(l, 0); }
+static V lane_index(Lowering *l, uint32_t lanes) {
+    require(lanes <= 1 || lanes == l->threads);
+    return lanes > 1 ? l->lane : ll_i32(l, 0);
+}
+
+static bool is_block(const Lowering *l) { return l->threads > WARP_LANES; }
 
 /* ---- shuffles: of 32-bit words --------------------------------------------------------------- */
 
@@ -41,14 +47,33 @@ static V shuffle_value(Lowering *l, const Shuffle *shuffle, V value) {
     return LLVMBuildBitCast(l->builder, moved, type, "");
 }
 
+/* ---- through shared memory ------------------------------------------------------------------- */
+
+/* What thread `from` holds; every thread of the block takes part. */
+static V pass_on(Lowering *l, V value, V from) {
+    LLVMTypeRef type = LLVMTypeOf(value);
+    bool flag = type == l->i1;
+    if (flag) value = ll_cast(l, value, l->i8, false);
+    LLVMTypeRef held = LLVMTypeOf(value);
+    LLVMBuildStore(l->builder, value, ll_gep(l, held, l->exchange, l->lane));
+    nvptx_order_lanes(l);
+    V taken = LLVMBuildLoad2(l->builder, held, ll_gep(l, held, l->exchange, from), "");
+    nvptx_order_lanes(l);
+    return flag ? ll_cast(l, taken, type, false) : taken;
+}
+
 V nvptx_exchange(Lowering *l, V value, uint32_t change) {
+    if (change >= WARP_LANES)
+        return pass_on(l, value, LLVMBuildXor(l->builder, l->lane, ll_i32(l, change), ""));
     const Shuffle shuffle = {"llvm.nvvm.shfl.sync.bfly.i32", ll_i32(l, change)};
     return shuffle_value(l, &shuffle, value);
 }
 
 static V extract(Lowering *l, V value, uint32_t lanes, uint32_t lane) {
+    if (lanes <= 1) return value;
+    if (is_block(l)) return pass_on(l, value, ll_i32(l, lane));
     const Shuffle shuffle = {"llvm.nvvm.shfl.sync.idx.i32", ll_i32(l, lane)};
-    return lanes > 1 ? shuffle_value(l, &shuffle, value) : value;
+    return shuffle_value(l, &shuffle, value);
 }
 
 /* In lane i of the lower half that of i + count/2; the lanes above hold the same sums in the end,
@@ -60,7 +85,10 @@ static void halves(Lowering *l, V value, uint32_t count, V *out_low, V *out_high
 
 void nvptx_order_lanes(Lowering *l) {
     V all = ll_i32(l, -1);
-    ll_intrinsic(l, "llvm.nvvm.bar.warp.sync", NULL, 0, &all, 1);
+    if (is_block(l))
+        ll_intrinsic(l, "llvm.nvvm.barrier0", NULL, 0, NULL, 0);
+    else
+        ll_intrinsic(l, "llvm.nvvm.bar.warp.sync", NULL, 0, &all, 1);
 }
 
 static void one_lane(Lowering *l, void (*emit)(Lowering *, void *), void *user) {

@@ -13,8 +13,8 @@ MAY = {
     "frontend": ["frontend", "ir", "base"],
     "passes": ["passes", "ir", "base"],
     # The runtime's data formats, which code generation writes and the runtime reads, and no more.
-    "codegen": ["codegen", "ir", "base", "runtime/abi.h", "runtime/image.h", "runtime/expr.h",
-                "runtime/features.h"],
+    "codegen": ["codegen", "ir", "base", "runtime/abi.h", "runtime/abi_gpu.h", "runtime/image.h",
+                "runtime/expr.h", "runtime/features.h"],
     "runtime": ["runtime", "include"],
     "autotune": ["autotune", "ir", "base", "codegen", "runtime"],
     "emulator": ["emulator", "base"],
