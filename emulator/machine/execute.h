@@ -13,7 +13,14 @@
 
 #include "emulator/machine/observe.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 enum { EMU_LANES = 32, EMU_WARPS = 32, EMU_BARRIERS = 16 };
+
+/* Bytes of local memory that a thread can have, and its stack when a program calls indirectly or
+ * recursively; and how deeply it may call. */
+enum { EMU_LOCAL_LIMIT = 512 * 1024, EMU_STACK = 16 * 1024, EMU_DEPTH = 4096 };
 
 typedef struct Warp Warp;
 typedef struct Cta Cta;
@@ -78,10 +85,17 @@ typedef struct Frame {
     uint64_t local; /* where its local variables begin in every lane's local memory */
 } Frame;
 
+/* What bar.red gives: true predicates, and whether all and any are. */
+typedef struct Reduction {
+    uint16_t popc;
+    bool all, any;
+} Reduction;
+
 /* Lanes of a warp that stand at one place. */
 typedef enum Wait {
     WAIT_none,
-    WAIT_lanes,  /* for other lanes to come to the same place (`need`) */
+    WAIT_lanes,  /* for the lanes of `need` to come to the same place */
+    WAIT_live,   /* for all lanes that have not exited to come to the same place */
     WAIT_barrier /* for other warps, at barrier `key` */
 } Wait;
 
@@ -90,6 +104,8 @@ typedef struct Fragment {
     uint32_t lanes, pc;
     uint32_t need, key; /* of what it waits for */
     Wait wait;
+    Reduction reduction;
+    bool passes;    /* what it waited for has come: the record at pc runs again, and goes on */
     uint64_t since; /* the warp's step when it was put aside */
 } Fragment;
 
@@ -98,10 +114,16 @@ struct Warp {
     /* The fragment that runs. */
     uint32_t pc, active;
     Frame *frame;
-    uint32_t limit; /* at this pc or beyond, choose again: another fragment may stand there */
-    uint32_t live;  /* lanes that have not exited */
-    uint32_t carry; /* CC.CF of each lane */
-    uint32_t index; /* in the CTA */
+    Reduction reduction; /* of the barrier that it passes */
+    bool passing;        /* Fragment.passes, until the record has seen it */
+    bool fair;           /* it runs out of turn, so that every lane makes progress */
+    uint32_t limit;      /* at this pc or beyond, choose again: another fragment may stand there */
+    uint64_t turn;       /* the step at which another fragment has its turn */
+    uint32_t born;       /* lanes that the block gave it */
+    uint32_t live;       /* lanes that have not exited */
+    uint32_t carry;      /* CC.CF of each lane */
+    uint32_t index;      /* in the CTA */
+    uint32_t undefined;  /* of full checks: lanes that just loaded what nobody wrote */
     uint32_t fragment_count;
     bool polling;  /* its last step was a wait that failed */
     bool blocked;  /* nothing of it can run until a barrier completes */
@@ -110,9 +132,9 @@ struct Warp {
     Worker *worker;
     const Program *program;
     uint64_t steps;
-    uint32_t pass_key; /* the barrier through which its lanes may pass now; 0: none */
-    uint8_t *local;    /* local memory: lane i at local + i * program->local_stride */
-    void *async;       /* what the asynchronous instructions keep of the warp */
+    uint8_t *local; /* local memory: lane i at local + i * program->local_stride */
+    void *async;    /* what the asynchronous instructions keep of the warp */
+    Frame entry_frame;
     Fragment others[EMU_LANES];
 };
 
@@ -140,13 +162,13 @@ static inline void warp_predicate_set(const Warp *warp, uint32_t slot, uint32_t 
 #define EMU_WINDOW_size (UINT64_C(1) << 32)
 #define EMU_WINDOWS (UINT64_C(1) << 56)
 
+/* A named barrier of a CTA, in one of its phases. Warps arrive as 32 threads each. */
 typedef struct Barrier {
-    uint32_t expected; /* threads; 0: nobody has come */
+    uint32_t expected; /* threads; 0: all warps that have not ended */
     uint32_t arrived;
-    uint32_t phase;
-    uint64_t waiting;                /* warps */
-    uint32_t popc;                   /* of bar.red */
-    bool all, any, reduces, counted; /* counted: `expected` was given */
+    uint32_t came, waiting; /* warps, a bit each */
+    bool used, reduces;     /* somebody came in this phase; with a reduction */
+    uint32_t popc, lanes;   /* of bar.red: predicates that are true, and lanes that brought one */
 } Barrier;
 
 struct Cta {
@@ -155,6 +177,8 @@ struct Cta {
     uint32_t index[3];
     uint32_t warp_count, thread_count, finished_warps;
     uint32_t live_threads;
+    uint32_t turn;  /* of the next warp */
+    uint32_t polls; /* turns in which nothing but polling was done */
     Warp *warps;
     uint8_t *shared; /* byte of shared offset 0; valid from shared_first to shared_end */
     uint32_t shared_first, shared_end;
@@ -183,13 +207,29 @@ struct Worker {
     Observer *deep;  /* the observer when events are wanted, else NULL */
 };
 
+/* A variable of a function that every lane of every activation has: .local, and the .param of
+ * functions and of calls. */
+typedef struct ProgramLocal {
+    const PtxVariable *variable;
+    uint64_t offset; /* from the frame's `local` */
+} ProgramLocal;
+
 /* A function of a program: entry first. */
 typedef struct ProgramFunction {
     const PtxFunction *function;
-    uint32_t first, count;                    /* records */
+    uint32_t number;       /* of its address, EMU_WINDOW_function + 16 * number */
+    uint32_t first, count; /* records */
     uint32_t register_bytes, predicate_count; /* of a frame */
     uint32_t local_bytes;
+    const ProgramLocal *locals;
+    uint32_t local_count;
 } ProgramFunction;
+
+/* A special register that the program reads: where its lanes are in the warp's block of them. */
+typedef struct ProgramSpecial {
+    uint8_t special, component;
+    uint32_t offset;
+} ProgramSpecial;
 
 /* What a register-checking run needs to know of a record. */
 typedef struct Effects {
@@ -198,6 +238,12 @@ typedef struct Effects {
     uint8_t kind;                     /* EffectKind */
 } Effects;
 
+typedef enum EffectKind {
+    EFFECT_plain,
+    EFFECT_branch, /* the guard decides where the lanes go */
+    EFFECT_store   /* to memory that others read: a source that was never written matters */
+} EffectKind;
+
 /* An entry, decoded with every function it can reach. Immutable. */
 struct Program {
     const PtxFunction *entry;
@@ -205,8 +251,9 @@ struct Program {
     uint32_t record_count;
     const ProgramFunction *functions;
     uint32_t function_count;
-    const uint32_t *function_numbers; /* by module index: number in `functions`, or ~0 */
     uint8_t *constants;
+    const ProgramSpecial *specials;
+    uint32_t special_count, special_bytes;
     const Effects *effects;
     const uint32_t *effect_slots;
     uint32_t shared_first, shared_static, shared_align; /* where dynamic shared memory may begin */
@@ -225,18 +272,32 @@ struct Launch {
     EmuOptions options;
     const EmuReporter *reporter;
     Observer *observer; /* NULL: checks are off */
-    uint8_t *parameters;
-    uint32_t shared_dynamic; /* offset of dynamic shared memory */
+    const uint8_t *parameters;
     uint64_t grid_id;
-    void *state; /* of launch.c */
+    uint64_t cta_count;
+    uint32_t shared_end; /* of every CTA */
+    uint32_t warp_count; /* of a CTA */
+    atomic_int status;   /* EmuStatus; what is not EMU_OK ends the launch */
+    atomic_ullong next_cta, steps;
+    pthread_mutex_t print_lock;
 };
 
 /* Tells a fault; the first lane of `lanes` is named. `text` may be NULL. Returns STEP_fault, or
  * STEP_next where the options let the launch go on. */
 Step warp_fault(Warp *warp, const Record *record, EmuFindingKind kind, uint32_t lanes,
                 uint64_t address, uint32_t size, const char *text);
+/* The same for what the machine cannot go on after: always STEP_fault. */
+Step warp_fatal(Warp *warp, const Record *record, EmuFindingKind kind, uint32_t lanes,
+                uint64_t address, uint32_t size, const char *text);
 
 /* Who executes `record`, for the observer. */
 ObserveSite warp_site(const Warp *warp, const Record *record, uint32_t lanes);
+
+/* What .sync handlers begin with: whether the lanes of `need` are here; of WAIT_live, all that
+ * live, and `need` is then the barrier's number + 1 where lanes may come at different places,
+ * else 0. If not, the lanes wait at this record, and the handler returns the step that is put
+ * into *out_step. */
+bool warp_gather(Warp *warp, const Record *record, uint32_t lanes, Wait wait, uint32_t need,
+                 Step *out_step);
 
 #endif
