@@ -52,7 +52,7 @@ static Status bring_graph(CompileCall *call) {
     }
     Module module = {.ctx = core->ctx, .arena = core->arena};
     vec_push(core->arena, &module.models, (Graph *)(uintptr_t)call->model);
-    print_module(&buf, &module, &(PrintOptions){.origins = true});
+    print_module(&buf, &module, &(PrintOptions){.origins = true, .files = true});
     call->text = buf_str(&buf);
     return STATUS_ok;
 }

@@ -12,7 +12,10 @@ static Exit explain(Compilation *c, const Options *options) {
     size_t size;
     Exit result = compilation_run(c, options);
     if (result != EXIT_fine) return result;
-    tcc_status status = tcc_unit_explain(c->unit, options_last(options, OPTION_show), &text, &size);
+    tcc_status status =
+        options_has(options, OPTION_json)
+            ? tcc_unit_text(c->unit, "explain-json", &text, &size)
+            : tcc_unit_explain(c->unit, options_last(options, OPTION_show), &text, &size);
     result = compilation_options_result(c, status);
     return result == EXIT_fine ? report_text(NULL, text, size) : result;
 }
@@ -52,11 +55,15 @@ static void print_parts(const char *show, const char *text, size_t size) {
     }
 }
 
-/* The compiler left its reasons in the artefact. */
+/* The compiler left its reasons in the artefact, for people. */
 static Exit explain_artefact(const Options *options) {
     Compilation c;
     const char *text;
     size_t size;
+    if (options_has(options, OPTION_json)) {
+        report_error("--json explains a model's source; a model.so keeps the text alone");
+        return EXIT_usage;
+    }
     Exit result = artefact_text(&c, options, "explain", &text, &size);
     if (result == EXIT_fine) print_parts(options_last(options, OPTION_show), text, size);
     compilation_close(&c);
@@ -67,6 +74,10 @@ Exit cmd_explain(const Options *options) {
     Compilation c;
     Exit result = check_show(options_last(options, OPTION_show));
     if (result != EXIT_fine) return result;
+    if (options_has(options, OPTION_json) && options_has(options, OPTION_show)) {
+        report_error("--json prints all parts, so --show cannot be given with it");
+        return EXIT_usage;
+    }
     if (is_artefact_given(options)) return explain_artefact(options);
     result = compilation_open(&c, options);
     if (result == EXIT_fine) result = explain(&c, options);

@@ -29,6 +29,7 @@ typedef const Blob *BlobLookup(void *user, const uint8_t digest[32]);
 
 typedef struct PrintOptions {
     bool origins; /* print source places */
+    bool files;   /* with the numbers of their files; for comparing, not for reading back */
 } PrintOptions;
 
 void print_module(Buf *buf, const Module *module, const PrintOptions *options);

@@ -45,8 +45,10 @@ static void put_attr(Buf *buf, AttrKind kind, Attr attr, const Type *type) {
     }
 }
 
-static void put_origin(Buf *buf, const Origin *origin) {
-    if (origin) buf_print(buf, " @ %u:%u", origin->loc.line, origin->loc.column);
+static void put_origin(Buf *buf, const Origin *origin, const PrintOptions *options) {
+    if (!options->origins || !origin) return;
+    buf_print(buf, " @ %u:%u", origin->loc.line, origin->loc.column);
+    if (options->files) buf_print(buf, " in %u", origin->loc.file);
 }
 
 void print_node(Buf *buf, const Graph *graph, NodeId id) {
@@ -69,7 +71,7 @@ static void put_check(Buf *buf, const EntryCheck *check, const PrintOptions *opt
     buf_dim(buf, check->a);
     buf_put(buf, check->kind == CHECK_equal ? STR(" == ") : STR(" <= "));
     buf_dim(buf, check->b);
-    if (options->origins) put_origin(buf, check->origin);
+    put_origin(buf, check->origin, options);
     buf_char(buf, '\n');
 }
 
@@ -120,7 +122,7 @@ static void put_body(Buf *buf, const Graph *graph, const PrintOptions *options, 
         const Node *node = graph_node(graph, id);
         put_indent(buf, depth + 1);
         print_node(buf, graph, id);
-        if (options->origins) put_origin(buf, node->origin);
+        put_origin(buf, node->origin, options);
         for (uint32_t i = 0; i < node->region_count; i++) {
             buf_char(buf, ' ');
             put_body(buf, node->regions[i], options, depth + 1);

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sys/stat.h>
+#include <tcc/graph.h>
 #include <tcc/tcc.h>
 #include <unistd.h>
 
@@ -167,6 +168,38 @@ static void check_weights(const char *named, const char *name) {
     tcc_cache *cache = new_cache(0, 0);
     tcc_compiler *compiler = compiler_with(cache);
     check_changes(cache, compiler, text, name);
+    tcc_compiler_free(compiler);
+    tcc_cache_free(cache);
+}
+
+// x + x and x * x, made in the order of `ops` under the labels first and second.
+static uint64_t hits_of_graph(tcc_cache *cache, tcc_compiler *compiler, const char *const *ops) {
+    static const char *const labels[] = {"first", "second"};
+    uint64_t before = info_of(cache).hits;
+    tcc_unit *unit = NULL;
+    tcc_graph *graph = NULL;
+    tcc_value made[2];
+    CHECK_INT(tcc_graph_new(compiler, "labels", &graph), TCC_OK);
+    tcc_value three = tcc_graph_int(graph, 3);
+    tcc_value x = tcc_graph_input(graph, "x", TCC_F32, &three, 1);
+    for (int i = 0; i < 2; i++) {
+        tcc_graph_label(graph, labels[i]);
+        made[*ops[i] == '*'] = tcc_graph_binary(graph, ops[i], x, x);
+    }
+    CHECK_INT(tcc_graph_output(graph, "sum", made[0]), TCC_OK);
+    CHECK_INT(tcc_graph_output(graph, "product", made[1]), TCC_OK);
+    CHECK_INT(tcc_compile_graph(compiler, graph, &unit), TCC_OK);
+    tcc_graph_free(graph);
+    tcc_unit_free(unit);
+    return info_of(cache).hits - before;
+}
+
+static void test_labels_that_decide(void) {
+    tcc_cache *cache = new_cache(0, 0);
+    tcc_compiler *compiler = compiler_with(cache);
+    CHECK_INT(hits_of_graph(cache, compiler, (const char *const[]){"+", "*"}), 0);
+    CHECK_INT(hits_of_graph(cache, compiler, (const char *const[]){"*", "+"}), 0);
+    CHECK_INT(hits_of_graph(cache, compiler, (const char *const[]){"+", "*"}), 1);
     tcc_compiler_free(compiler);
     tcc_cache_free(cache);
 }
@@ -373,6 +406,7 @@ int main(void) {
     if (!CHECK(mkdtemp(folder) != NULL)) return test_done();
     RUN(test_the_same_again);
     RUN(test_options_that_decide);
+    RUN(test_labels_that_decide);
     RUN(test_weights_that_change);
     RUN(test_folders_that_change);
     RUN(test_params_that_change);

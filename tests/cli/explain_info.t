@@ -27,6 +27,14 @@ What was decided, and what a model holds.
     elementwise_mul_3: elementwise of mul; 24 bytes
   $ tcc explain double.so | diff - <(tcc explain double.g --target=x86-64-v3)
   $ tcc explain double.so --show=memory,fusion | diff - <(tcc explain double.g --target=x86-64-v3 --show=fusion,memory)
+  $ tcc explain double.g --target=x86-64-v3 --json | python3 -c 'import json, sys; e = json.load(sys.stdin); print(sorted(e), [k["name"] for k in e["kernels"]])'
+  ['decisions', 'kernels', 'model'] ['elementwise_mul_3']
+  $ tcc explain double.so --json
+  ! tcc: error: --json explains a model's source; a model.so keeps the text alone
+  [2]
+  $ tcc explain double.g --json --show=plan
+  ! tcc: error: --json prints all parts, so --show cannot be given with it
+  [2]
   $ tcc double.g --strip-info -o stripped.so; tcc explain stripped.so
   ! stripped.so: error: no model of tcc, or it holds no graph and explanation (--strip-info leaves them out) [artefact-part]
   [1]
