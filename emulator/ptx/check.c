@@ -26,6 +26,24 @@ static bool target_allows(const Parser *p, const Form *form) {
                                    (module->target == least || least >= 100));
 }
 
+static const struct {
+    uint8_t sm, ptx;
+} modifier_limits[PTX_MOD_count] = {
+#define MODIFIER(name, text, sm, ptx) [PTX_MOD_##name] = {sm, ptx},
+#include "emulator/ptx/modifiers.def"
+#undef MODIFIER
+};
+
+/* A word that the module's target or version does not have; -1: none. */
+static int too_new(const Parser *p, const PtxInstruction *instruction) {
+    for (int m = 0; m < PTX_MOD_count; m++)
+        if (ptx_has(&instruction->modifiers, (PtxModifier)m) &&
+            (p->module->target < modifier_limits[m].sm ||
+             p->module->version < modifier_limits[m].ptx))
+            return m;
+    return -1;
+}
+
 static void note_target(Parser *p, const Form *form, Failure *failure) {
     const PtxModule *m = p->module;
     int least = form->sm % SM_EXACT;
@@ -115,14 +133,20 @@ static void describe(PtxInstruction *instruction, const Suffix *suffix, int form
     instruction->source_space = (uint8_t)space_of(suffix, 1);
 }
 
-static void add_instruction(Parser *p, PtxInstruction *instruction, const PtxOperand *operands,
-                            const Token *places) {
+static bool add_instruction(Parser *p, const Suffix *suffix, PtxInstruction *instruction,
+                            const PtxOperand *operands, const Token *places) {
     size_t count = instruction->operand_count;
+    int m = too_new(p, instruction);
+    if (m >= 0)
+        return parse_fail(p, &suffix->opcode, "'.%s' needs sm_%d and .version %d.%d",
+                          ptx_modifier_text((PtxModifier)m), modifier_limits[m].sm,
+                          modifier_limits[m].ptx / 10, modifier_limits[m].ptx % 10);
     PtxOperand *kept = arena_copy(p->arena, operands, count * sizeof *kept);
     instruction->operands = kept;
     for (size_t i = 0; i < count; i++)
         if (kept[i].kind == PTX_OPERAND_label) label_use(p, &places[i], &kept[i].index);
     vec_push(p->scratch, &p->body->instructions, *instruction);
+    return true;
 }
 
 static bool report(Parser *p, const Suffix *suffix, PtxRow row, const Failure *failure,
@@ -149,8 +173,7 @@ bool check_instruction(Parser *p, const Suffix *suffix, PtxInstruction *instruct
         } else if (fit_operands(p, forms[i], suffix, operands, instruction->operand_count,
                                 &failure)) {
             describe(instruction, suffix, i);
-            add_instruction(p, instruction, operands, places);
-            return true;
+            return add_instruction(p, suffix, instruction, operands, places);
         }
     }
     if (failure.rank < MATCH_complete) form_match(p->scratch, best, suffix, &failure.why);

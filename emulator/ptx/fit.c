@@ -75,6 +75,41 @@ static bool fit_register(Fitting *f, const FormOperand *form, const PtxOperand *
                 ptx_type_name(type));
 }
 
+/* A number at the start of *text, which is then behind it. */
+static int64_t take_number(Str *text) {
+    bool negative = text->size && text->data[0] == '-';
+    int64_t value = 0;
+    size_t i = negative;
+    for (; i < text->size && text->data[i] >= '0' && text->data[i] <= '9'; i++)
+        value = value * 10 + text->data[i] - '0';
+    *text = (Str){text->data + i, text->size - i};
+    return negative ? -value : value;
+}
+
+/* "4|8|16", "0..15", "24..256/8" */
+static bool is_allowed(Str allowed, int64_t value) {
+    int64_t first = take_number(&allowed);
+    if (str_starts_with(allowed, STR(".."))) {
+        allowed = (Str){allowed.data + 2, allowed.size - 2};
+        int64_t last = take_number(&allowed), step = 1;
+        if (allowed.size) {
+            allowed = (Str){allowed.data + 1, allowed.size - 1};
+            step = take_number(&allowed);
+        }
+        return value >= first && value <= last && (value - first) % step == 0;
+    }
+    while (value != first && allowed.size) {
+        allowed = (Str){allowed.data + 1, allowed.size - 1};
+        first = take_number(&allowed);
+    }
+    return value == first;
+}
+
+static bool fit_range(Fitting *f, const FormOperand *form, const PtxOperand *operand) {
+    if (!form->allowed.size || is_allowed(form->allowed, (int64_t)operand->bits)) return true;
+    return fail(f, "is %lld, allowed is %.*s", (long long)operand->bits, STR_ARG(form->allowed));
+}
+
 static bool fit_constant(Fitting *f, const FormOperand *form, PtxOperand *operand, PtxType type) {
     Constant value = {.bits = operand->bits,
                       .kind = operand->kind == PTX_OPERAND_integer ? TOKEN_integer
@@ -88,7 +123,7 @@ static bool fit_constant(Fitting *f, const FormOperand *form, PtxOperand *operan
     operand->kind = type == PTX_TYPE_f32   ? PTX_OPERAND_f32
                     : type == PTX_TYPE_f64 ? PTX_OPERAND_f64
                                            : PTX_OPERAND_integer;
-    return true;
+    return fit_range(f, form, operand);
 }
 
 static bool fit_special(Fitting *f, const FormOperand *form, const PtxOperand *operand,
@@ -111,6 +146,8 @@ static bool fit_address_value(Fitting *f, const FormOperand *form, PtxType type)
 
 static bool fit_value(Fitting *f, const FormOperand *form, PtxOperand *operand, PtxType type) {
     if (operand->negated && !form->negatable) return fail(f, "cannot be negated here");
+    if (form->left_out)
+        return operand->kind == PTX_OPERAND_sink || fail(f, "must be left out as _");
     switch ((PtxOperandKind)operand->kind) {
     case PTX_OPERAND_register: return fit_register(f, form, operand, type);
     case PTX_OPERAND_integer:

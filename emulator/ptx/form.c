@@ -11,8 +11,7 @@ typedef struct FormText {
     int sm, ptx;
 } FormText;
 
-/* Each form with its row, which is the one that INSTRUCTION named last: rows count up, a row per
- * INSTRUCTION, so that the table is walked with a counter. FORM_of_none marks where a row begins. */
+/* An entry where a row begins, and one for each of its forms, of row PTX_row_count. */
 static const FormText form_texts[] = {
 #define INSTRUCTION(name, text, flags) {PTX_##name, NULL, NULL, 0, 0},
 #define FORM(suffix, operands, sm, ptx) {PTX_row_count, suffix, operands, sm, ptx},
@@ -158,12 +157,16 @@ static void read_parts(FormOperand *operand, Str name) {
 static void read_marks(const Grammar *grammar, FormOperand *operand, const char **text) {
     for (;;) {
         char mark = **text;
-        if (!mark || !strchr(":#?*~^=_@%", mark)) return;
+        if (!mark || !strchr(":#?*~^=_@%(", mark)) return;
         (*text)++;
         switch (mark) {
-        case ':': read_type(grammar, operand, take_until(text, "#?*~^=_@%|{},])")); break;
-        case '#': read_parts(operand, take_until(text, ":?*~^=_@%|{},])")); break;
+        case ':': read_type(grammar, operand, take_until(text, "#?*~^=_@%(|{},])")); break;
+        case '#': read_parts(operand, take_until(text, ":?*~^=_@%(|{},])")); break;
         case '?': operand->needed_by = word_of(grammar, take_until(text, ",{}")).value; break;
+        case '(':
+            operand->allowed = take_until(text, ")");
+            (*text)++;
+            break;
         case '*': operand->parts = PARTS_vector; break;
         case '~': operand->wider = true; break;
         case '^': operand->constant = true; break;
@@ -198,6 +201,7 @@ static void read_operand(const Grammar *grammar, FormOperand *operand, const cha
                                      : OPERAND_tensor;
     *text += brackets;
     operand->name = *(*text)++;
+    operand->left_out = operand->name == '_';
     if (operand->name == 'p' || operand->name == 'q') read_type(grammar, operand, STR("pred"));
     read_marks(grammar, operand, text);
     *text += brackets;

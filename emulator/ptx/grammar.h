@@ -72,12 +72,14 @@ typedef struct FormOperand {
     bool constant; /* no register */
     bool no_constant;
     bool sink;
+    bool left_out;   /* must be _ */
     bool source_any; /* also special registers, variables and functions */
     bool negatable;
     bool optional;
     bool paired;        /* with the operand after it: p|q */
     bool pair_optional; /* the pair's second half may be missing */
     int needed_by;      /* PtxModifier that must be there exactly with it; -1: none */
+    Str allowed;        /* constants: "4|8|16", "0..15", "24..256/8"; empty: all */
 } FormOperand;
 
 typedef struct Form {

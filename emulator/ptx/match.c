@@ -96,12 +96,21 @@ static bool match_shape(Arena *arena, const Form *form, const Suffix *suffix, St
     return false;
 }
 
+/* Vectors have at most 128 bits before sm_100. */
+static bool is_narrow(const Form *form, const Suffix *suffix) {
+    return form->sm >= 100 || ptx_type_bits((PtxType)suffix->types[0]) * suffix->vector <= 128;
+}
+
 static bool match_vector(Arena *arena, const Form *form, const Suffix *suffix, Str *out_why) {
     bool optional = true;
     for (int i = 0; i < form->item_count; i++) {
         const FormItem *item = &form->items[i];
         if (item->kind != WORD_vector) continue;
-        if (suffix->vector > 1 && item->vectors & suffix->vector) return true;
+        if (suffix->vector > 1 && item->vectors & suffix->vector) {
+            if (is_narrow(form, suffix)) return true;
+            say(arena, out_why, "takes vectors of at most 128 bits");
+            return false;
+        }
         optional = item->optional;
     }
     if (suffix->vector == 1 && optional) return true;

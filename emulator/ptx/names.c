@@ -2,7 +2,7 @@
 #include "emulator/ptx/ptx.h"
 
 static const char *const modifier_texts[PTX_MOD_count] = {
-#define MODIFIER(name, text) [PTX_MOD_##name] = text,
+#define MODIFIER(name, text, sm, ptx) [PTX_MOD_##name] = text,
 #include "emulator/ptx/modifiers.def"
 #undef MODIFIER
 };

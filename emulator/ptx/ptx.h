@@ -39,7 +39,7 @@ PtxTypeClass ptx_type_class(PtxType type);
 
 /* Modifiers: PTX_MOD_rn ... in the order of modifiers.def; what follows a dot and is no type. */
 typedef enum PtxModifier {
-#define MODIFIER(name, text) PTX_MOD_##name,
+#define MODIFIER(name, text, sm, ptx) PTX_MOD_##name,
 #include "emulator/ptx/modifiers.def"
 #undef MODIFIER
     PTX_MOD_count
