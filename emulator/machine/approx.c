@@ -71,15 +71,19 @@ static inline double logarithm(double x) {
     return v;
 }
 
-/* The value moved by `bound` (relative), upwards for half of all arguments. Exact special values
- * (zeros, infinities, NaN) stay. */
-static inline double displace(double v, double bound, uint32_t argument) {
-    bool up = (argument * 0x9e3779b1u) >> 31;
-    return v + (up ? bound : -bound) * fabs(v);
-}
+/* The value moved by `bound`, upwards for half of all arguments: relative to the value, in units of
+ * the last place of an f32, or as it is. Zeros, infinities and NaN stay. The bounds are those of the
+ * manual less what the rounding that follows takes. */
 static inline double displace_absolute(double v, double bound, uint32_t argument) {
     bool up = (argument * 0x9e3779b1u) >> 31;
-    return v + (up ? bound : -bound);
+    return v - v == 0 && bound != 0 ? v + (up ? bound : -bound) : v;
+}
+static inline double displace(double v, double bound, uint32_t argument) {
+    return displace_absolute(v, bound * fabs(v), argument);
+}
+static inline double displace_ulps(double v, double ulps, uint32_t argument) {
+    double power = double_of(double_bits(v) & 0x7ff0000000000000); /* the ulp is 2^-23 of it */
+    return displace_absolute(v, v != 0 ? ulps * 0x1p-23 * power : 0, argument);
 }
 
 static inline bool is_worst(const Warp *warp) {
@@ -89,11 +93,11 @@ static inline bool is_worst(const Warp *warp) {
 #define FLUSH_IF(x) (record->options & OPTION_ftz ? emu_flush(x) : (x))
 #define FINISH(v) FLUSH_IF(emu_canonical((float)(v)))
 
-/* One source; `bound` is relative. */
-#define APPROXIMATE(name, value, bound)                                                            \
+/* One source; `how` displaces by `bound`. */
+#define APPROXIMATE(name, value, how, bound)                                                       \
     UNARY(name##_best, f32, f32, FINISH(value((double)FLUSH_IF(x))))                               \
     UNARY(name##_worst, f32, f32,                                                                  \
-          FINISH(displace(value((double)FLUSH_IF(x)), bound, emu_float_bits(x))))                  \
+          FINISH(how(value((double)FLUSH_IF(x)), bound, emu_float_bits(x))))                       \
     PLAIN_HANDLER(name) {                                                                          \
         return is_worst(warp) ? name##_worst(warp, record, lanes)                                  \
                               : name##_best(warp, record, lanes);                                  \
@@ -102,19 +106,19 @@ static inline bool is_worst(const Warp *warp) {
 static inline double reciprocal(double x) { return 1 / x; }
 static inline double reciprocal_root(double x) { return 1 / sqrt(x); }
 static inline double root(double x) { return sqrt(x); }
-APPROXIMATE(ex2, power_of_two, 0x1p-22)
-APPROXIMATE(rcp, reciprocal, 0x1p-24)
-APPROXIMATE(root_f32, root, 0x1p-23)
-APPROXIMATE(rsqrt, reciprocal_root, 0x1.12p-23)
-APPROXIMATE(tanh_f32, tanh, 0x1p-11)
+APPROXIMATE(ex2, power_of_two, displace_ulps, 1.5)
+APPROXIMATE(rcp, reciprocal, displace_ulps, 0.5)
+APPROXIMATE(root_f32, root, displace, 0x1p-24)
+APPROXIMATE(rsqrt, reciprocal_root, displace, 0x1.24p-24)
+APPROXIMATE(tanh_f32, tanh, displace, 0x1.ffp-12)
 
 /* Of lg2 the bound is absolute near 1; of sin and cos everywhere, and wider far from 0. */
 static double worst_lg2(double x, uint32_t bits) {
     double v = logarithm(x);
-    return x > 0.5 && x < 2 ? displace_absolute(v, 0x1p-22, bits) : displace(v, 0x1p-22, bits);
+    return x > 0.5 && x < 2 ? displace_absolute(v, 0x1.cp-23, bits) : displace(v, 0x1.8p-23, bits);
 }
 static double circle(double v, double x, uint32_t bits, bool worst) {
-    double bound = fabs(x) <= 6.2831853 ? 0x1.6ap-21 : 0x1.3bp-15;
+    double bound = fabs(x) <= 6.2831853 ? 0x1.4ap-21 : 0x1.3ap-15;
     return worst ? displace_absolute(v, bound, bits) : v;
 }
 UNARY(lg2_best, f32, f32, FINISH(logarithm((double)FLUSH_IF(x))))
@@ -147,7 +151,7 @@ static float quotient(float x, float y, bool full, bool worst) {
     float size = fabsf(y);
     if (!full && size > 0x1p126f && size < INFINITY) return isinf(x) ? NAN : 0 * x * y;
     double v = (double)x / (double)y;
-    return (float)(worst ? displace(v, 0x1p-22, emu_float_bits(x) ^ emu_float_bits(y)) : v);
+    return (float)(worst ? displace_ulps(v, 1.5, emu_float_bits(x) ^ emu_float_bits(y)) : v);
 }
 PLAIN_HANDLER(quotient_f32) {
     LaneF32 *d = warp_slot(warp, record->slot[0]);
@@ -185,7 +189,7 @@ static uint16_t half_value(uint16_t x, double (*function)(double), bool brain, b
     if (brain) a = emu_flush(a);
     double v = function((double)a);
     double bound = function == tanh ? (brain ? 0x1p-8 : 0x1.02p-11) : brain ? 0x1p-7 : 0x1.12p-10;
-    if (worst) v = displace(v, bound / 2, x); /* and half an ulp by rounding */
+    if (worst) v = displace(v, bound / 4, x); /* and half an ulp by rounding */
     uint16_t result = brain ? emu_f64_to_bf16(v) : emu_f64_to_f16(v);
     return brain && !(result & 0x7f80) ? result & 0x8000 : result;
 }
