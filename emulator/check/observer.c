@@ -1,6 +1,7 @@
 /* The observer of a launch: what the machine tells goes from here to the files that know about it.
  * README.md teaches what is remembered and why. */
 #include "emulator/check/check.h"
+#include "emulator/machine/execute.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static ObserverCta *cta_new(CheckObserver *o, const ObserveCta *what) {
     cta->arena = arena;
     if (!o->base.deep) return cta;
     clocks_init(&cta->clocks, arena, what->threads);
-    shadow_init(&cta->shadow, arena, what->shared_bytes, what->warps);
+    shadow_init(&cta->shadow, arena, what->shared_first + what->shared_bytes, what->warps);
     cta->local_written = NEW_ARRAY(arena, uint8_t *, what->warps * CLOCK_LANES);
     cta->local_bytes = NEW_ARRAY(arena, uint32_t, what->warps * CLOCK_LANES);
     return cta;
@@ -36,7 +37,7 @@ static ObserverCta *cta_new(CheckObserver *o, const ObserveCta *what) {
 static void cta_clear(CheckObserver *o, ObserverCta *cta, const ObserveCta *what) {
     if (!o->base.deep) return;
     clocks_reset(&cta->clocks, what->threads);
-    shadow_reset(&cta->shadow, what->shared_bytes, what->warps);
+    shadow_reset(&cta->shadow, what->shared_first + what->shared_bytes, what->warps);
     memset(&cta->meetings, 0, sizeof cta->meetings);
     memset(cta->fenced, 0, sizeof cta->fenced);
     memset(cta->local_bytes, 0, sizeof *cta->local_bytes * what->warps * CLOCK_LANES);
@@ -126,18 +127,21 @@ static const EmuStatus statuses[] = {
 #undef FINDING
 };
 
-/* Faults give their address as a generic one; in the window of its space it is an offset. */
-static uint64_t address_in(PtxSpace space, uint64_t address) {
-    bool windowed =
-        space == PTX_SPACE_shared || space == PTX_SPACE_local || space == PTX_SPACE_param;
-    return windowed ? address & UINT32_MAX : address;
+/* Faults give generic addresses: in the windows of other spaces they are offsets. */
+static PtxSpace space_of(uint64_t address) {
+    switch (address & ~(EMU_WINDOWS - 1)) {
+    case EMU_WINDOW_shared: return PTX_SPACE_shared;
+    case EMU_WINDOW_local: return PTX_SPACE_local;
+    case EMU_WINDOW_param: return PTX_SPACE_param;
+    default: return PTX_SPACE_global;
+    }
 }
 
 static EmuStatus check_fault(Observer *observer, ObserverCta *cta, const ObserveFault *fault) {
     Finding f = {.kind = fault->kind,
                  .place = place_of(&fault->site, fault->lane),
-                 .space = fault->space,
-                 .address = address_in(fault->space, fault->address),
+                 .space = space_of(fault->address),
+                 .address = fault->address & (EMU_WINDOWS - 1),
                  .size = fault->size,
                  .text = fault->text};
     report(observer, cta, &f);

@@ -122,10 +122,11 @@ static Str message_words(Arena *arena, const EmuFinding *e, const char *text) {
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
+/* The same for both orders of a pair. */
 static uint64_t hash_of(const Finding *f) {
-    uint64_t hash = hash_word(0, (uint64_t)f->kind + 1);
-    hash = hash_word(hash_word(hash, (uintptr_t)f->place.function), f->place.instruction);
-    return hash_word(hash_word(hash, (uintptr_t)f->other.function), f->other.instruction);
+    uint64_t a = hash_word(hash_word(0, (uintptr_t)f->place.function), f->place.instruction);
+    uint64_t b = hash_word(hash_word(0, (uintptr_t)f->other.function), f->other.instruction);
+    return hash_word(a + b, (uint64_t)f->kind + 1);
 }
 
 /* Under the lock. */

@@ -72,8 +72,8 @@ static inline double logarithm(double x) {
 }
 
 /* The value moved by `bound`, upwards for half of all arguments: relative to the value, in units of
- * the last place of an f32, or as it is. Zeros, infinities and NaN stay. The bounds are those of the
- * manual less what the rounding that follows takes. */
+ * the last place of an f32, or as it is. Zeros, infinities and NaN stay. The bounds are those of
+ * the manual less what the rounding that follows takes. */
 static inline double displace_absolute(double v, double bound, uint32_t argument) {
     bool up = (argument * 0x9e3779b1u) >> 31;
     return v - v == 0 && bound != 0 ? v + (up ? bound : -bound) : v;

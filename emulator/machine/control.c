@@ -1,4 +1,5 @@
 /* Where lanes go on: branches, the end of a thread, traps and sleep. */
+#include "emulator/machine/async.h"
 #include "emulator/machine/decode.h"
 #include "emulator/machine/lanes.h"
 #include "emulator/machine/warp.h"
@@ -67,10 +68,10 @@ static bool prepare_brx(Decoder *decoder, const PtxInstruction *instruction, Rec
 
 static Step end_lanes(Warp *warp, const Record *record, uint32_t lanes) {
     Observer *deep = warp->worker->deep;
-    if (deep) {
-        ObserveSite site = warp_site(warp, record, lanes);
-        deep->exit(warp->cta->observer, &site);
-    }
+    ObserveSite site = warp_site(warp, record, lanes);
+    Step step = async_exit(warp, &site, lanes);
+    if (step != STEP_next) return step;
+    if (deep) deep->exit(warp->cta->observer, &site);
     return warp_exit(warp, lanes);
 }
 

@@ -3,6 +3,7 @@
  * run is a function of the program, the order and the seed. */
 #include "emulator/machine/cta.h"
 
+#include "emulator/machine/async.h"
 #include "emulator/machine/special.h"
 #include "emulator/machine/stuck.h"
 #include "emulator/machine/sync.h"
@@ -130,6 +131,7 @@ void cta_begin(Cta *cta, uint64_t number) {
 }
 
 void cta_end(Cta *cta) {
+    async_block_end(cta);
     Observer *observer = cta->launch->observer;
     if (observer) observer->cta_end(observer, cta->observer);
     cta->observer = NULL;

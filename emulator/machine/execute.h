@@ -241,7 +241,8 @@ typedef struct Effects {
 typedef enum EffectKind {
     EFFECT_plain,
     EFFECT_branch, /* the guard decides where the lanes go */
-    EFFECT_store   /* to memory that others read: a source that was never written matters */
+    EFFECT_store,  /* to memory that others read: a source that was never written matters */
+    EFFECT_operand /* of a tensor product, which mixes the lanes */
 } EffectKind;
 
 /* An entry, decoded with every function it can reach. Immutable. */

@@ -78,20 +78,40 @@ TERNARY(sad_u64, u64, u64, u64, u64, (x < y ? y - x : x - y) + z)
 TERNARY(sad_s64, u64, s64, s64, u64,
         (x < y ? (uint64_t)y - (uint64_t)x : (uint64_t)x - (uint64_t)y) + z)
 
-/* Quotients. By zero PTX promises nothing: all ones, and the dividend as the rest. The least value
- * by -1 wraps. */
-BINARY(div_u16, u16, u16, u16, y ? x / y : 0xffff)
-BINARY(div_u32, u32, u32, u32, y ? x / y : UINT32_MAX)
-BINARY(div_u64, u64, u64, u64, y ? x / y : UINT64_MAX)
-BINARY(div_s16, s16, s16, s16, y ? x / y : -1)
-BINARY(div_s32, s32, s32, s32, y == 0 ? -1 : y == -1 ? (int32_t)(0 - (uint32_t)x) : x / y)
-BINARY(div_s64, s64, s64, s64, y == 0 ? -1 : y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y)
-BINARY(rem_u16, u16, u16, u16, y ? x % y : x)
-BINARY(rem_u32, u32, u32, u32, y ? x % y : x)
-BINARY(rem_u64, u64, u64, u64, y ? x % y : x)
-BINARY(rem_s16, s16, s16, s16, y ? x % y : x)
-BINARY(rem_s32, s32, s32, s32, y == 0 ? x : y == -1 ? 0 : x % y)
-BINARY(rem_s64, s64, s64, s64, y == 0 ? x : y == -1 ? 0 : x % y)
+/* Quotients. By zero PTX promises nothing: all ones, and the dividend as the rest, and it is told.
+ * The least value by -1 wraps. */
+#define QUOTIENT(name, T, expression)                                                              \
+    HANDLER(name) {                                                                                \
+        TARGET(T);                                                                                 \
+        SOURCE(a, T, 1);                                                                           \
+        SOURCE(b, T, 2);                                                                           \
+        uint32_t zeros = 0;                                                                        \
+        LANE_LOOP {                                                                                \
+            GET(x, T, a);                                                                          \
+            GET(y, T, b);                                                                          \
+            zeros |= (uint32_t)(y == 0) << i;                                                      \
+            PUT(T, expression);                                                                    \
+        }                                                                                          \
+        return zeros & lanes ? tell_zero(warp, record, zeros & lanes) : STEP_next;                 \
+    }
+
+static Step tell_zero(Warp *warp, const Record *record, uint32_t lanes) {
+    if (!warp->cta->launch->observer) return STEP_next;
+    return warp_fault(warp, record, EMU_FINDING_division_by_zero, lanes, 0, 0, NULL);
+}
+
+QUOTIENT(div_u16, u16, y ? x / y : 0xffff)
+QUOTIENT(div_u32, u32, y ? x / y : UINT32_MAX)
+QUOTIENT(div_u64, u64, y ? x / y : UINT64_MAX)
+QUOTIENT(div_s16, s16, y ? x / y : -1)
+QUOTIENT(div_s32, s32, y == 0 ? -1 : y == -1 ? (int32_t)(0 - (uint32_t)x) : x / y)
+QUOTIENT(div_s64, s64, y == 0 ? -1 : y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y)
+QUOTIENT(rem_u16, u16, y ? x % y : x)
+QUOTIENT(rem_u32, u32, y ? x % y : x)
+QUOTIENT(rem_u64, u64, y ? x % y : x)
+QUOTIENT(rem_s16, s16, y ? x % y : x)
+QUOTIENT(rem_s32, s32, y == 0 ? x : y == -1 ? 0 : x % y)
+QUOTIENT(rem_s64, s64, y == 0 ? x : y == -1 ? 0 : x % y)
 
 UNARY(abs_s16, s16, s16, x < 0 ? -x : x)
 UNARY(abs_s32, u32, s32, x < 0 ? 0 - (uint32_t)x : (uint32_t)x)

@@ -71,12 +71,13 @@ typedef struct EmuOptions {
     int workers;   /* host threads that run CTAs; 0: one a core; 1: the same order each time */
     uint64_t step_limit;    /* warp instructions of a launch; 0: 2^40 */
     bool approximate_worst; /* the approximate units (ex2.approx ...) err as much as documented */
+    bool exact_tensor;      /* tensor cores sum as the device's do, bit by bit; slow */
     bool findings_fail;     /* a finding that hardware would tolerate fails the launch as well */
 } EmuOptions;
 
 /* TCC_EMU_CHECKS=off|cheap|full, TCC_EMU_ORDER, TCC_EMU_COMPLETION, TCC_EMU_SEED,
- * TCC_EMU_WORKERS, TCC_EMU_STEPS, TCC_EMU_APPROX=worst; what is not set: full checks, and zeros
- * for the rest. Returns NULL, or what is wrong with a value. */
+ * TCC_EMU_WORKERS, TCC_EMU_STEPS, TCC_EMU_APPROX=worst, TCC_EMU_TENSOR=exact; what is not set:
+ * full checks, and zeros for the rest. Returns NULL, or what is wrong with a value. */
 const char *emu_options_from_environment(EmuOptions *out_options);
 
 typedef enum EmuFindingKind { /* rows of check/findings.def: name, severity, status */

@@ -70,7 +70,6 @@ typedef struct ObserveFault {
     uint64_t address; /* generic, of faults of memory; else 0 */
     uint32_t size;    /* bytes */
     const char *text; /* what happened, without the place: "lane 3 waits at ..."; may be NULL */
-    PtxSpace space;   /* of the address */
 } ObserveFault;
 
 /* A CTA that begins. `shared` and the rest live until cta_end. */

@@ -42,7 +42,7 @@ static bool take_number(const char *variable, int64_t most, int64_t *out_value) 
 
 const char *emu_options_from_environment(EmuOptions *out_options) {
     int64_t seed, workers, steps;
-    const char *approximate = getenv("TCC_EMU_APPROX");
+    const char *approximate = getenv("TCC_EMU_APPROX"), *tensor = getenv("TCC_EMU_TENSOR");
     *out_options = (EmuOptions){.checks = EMU_CHECKS_full};
     if (!take_word("TCC_EMU_CHECKS", out_options))
         return "TCC_EMU_CHECKS is not off, cheap or full";
@@ -56,9 +56,11 @@ const char *emu_options_from_environment(EmuOptions *out_options) {
     if (!take_number("TCC_EMU_STEPS", INT64_MAX, &steps)) return "TCC_EMU_STEPS is no number";
     if (approximate && !str_equal(str_from(approximate), STR("worst")))
         return "TCC_EMU_APPROX is not worst";
+    if (tensor && !str_equal(str_from(tensor), STR("exact"))) return "TCC_EMU_TENSOR is not exact";
     out_options->seed = (uint64_t)seed;
     out_options->workers = (int)workers;
     out_options->step_limit = (uint64_t)steps;
     out_options->approximate_worst = approximate != NULL;
+    out_options->exact_tensor = tensor != NULL;
     return NULL;
 }

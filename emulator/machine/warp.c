@@ -245,6 +245,7 @@ static Step run_watched(Warp *warp, const Record *record, const Effects *effects
     }
     tell_undefined(warp, record, unknown_address & lanes, "address");
     if (effects->kind == EFFECT_store) tell_undefined(warp, record, unknown & lanes, "store");
+    if (effects->kind == EFFECT_operand) tell_undefined(warp, record, unknown & lanes, "operand");
     Frame *frame = warp->frame;
     warp->undefined = 0;
     Step step = record->run(warp, record, lanes);
