@@ -123,8 +123,8 @@ EMU_VECTOR static void point(uint8_t **restrict out, const uint64_t *restrict ad
     LANE_LOOP out[i] = (uint8_t *)(uintptr_t)(base + address[i] + stride * (uint64_t)i);
 }
 
-static void observe(Warp *warp, const Record *record, uint32_t lanes, PtxSpace space, uint32_t size,
-                    ObserveKind kind, const uint64_t *addresses) {
+void access_tell(Warp *warp, const Record *record, uint32_t lanes, PtxSpace space, uint32_t size,
+                 ObserveKind kind, const uint64_t *addresses) {
     if (warp->cta->launch->observer) count_access(warp, record, lanes, space, size, addresses);
     Observer *deep = warp->worker->deep;
     if (!deep) return;
@@ -159,7 +159,7 @@ static bool resolve_together(Warp *warp, const Record *record, uint32_t lanes, u
     uint64_t stride = space == PTX_SPACE_local ? warp->program->local_stride : 0;
     point(out->bytes, a->lane, (uintptr_t)range.bytes - range.first, stride);
     out->consecutive = a->consecutive && lanes == ~0u && !stride;
-    observe(warp, record, lanes, space, size, kind, a->lane);
+    access_tell(warp, record, lanes, space, size, kind, a->lane);
     return true;
 }
 
@@ -226,7 +226,7 @@ static bool resolve_apart(Warp *warp, const Record *record, uint32_t lanes, uint
     out->consecutive = false;
     for (int space = 0; space <= PTX_SPACE_param; space++)
         if (masks[space])
-            observe(warp, record, masks[space], (PtxSpace)space, size, kind, addresses);
+            access_tell(warp, record, masks[space], (PtxSpace)space, size, kind, addresses);
     return true;
 }
 

@@ -31,6 +31,10 @@ typedef struct Access {
 bool access_resolve(Warp *warp, const Record *record, uint32_t lanes, uint32_t size,
                     ObserveKind kind, Access *out, Step *out_step);
 
+/* Tells counters and observer of an access to `addresses` of 32 lanes, in their space. */
+void access_tell(Warp *warp, const Record *record, uint32_t lanes, PtxSpace space, uint32_t size,
+                 ObserveKind kind, const uint64_t *addresses);
+
 /* The bytes of one lane at a generic address, for built-in functions; NULL: they are in no memory.
  * Nothing is told to the observer. */
 uint8_t *access_pointer(Warp *warp, const Record *record, int lane, uint64_t generic,

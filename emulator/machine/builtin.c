@@ -155,9 +155,8 @@ static uint64_t argument(const Warp *warp, const Record *record, uint32_t index,
                : 0;
 }
 
-static void give_result(const Warp *warp, const Record *record, int lane, uint32_t size,
-                        uint64_t value) {
-    if (call_results(record)) call_write(warp, call_result(record, 0), lane, size, value);
+static void give_result(Warp *warp, const Record *record, int lane, uint32_t size, uint64_t value) {
+    if (call_results(record)) call_write(warp, record, call_result(record, 0), lane, size, value);
 }
 
 PLAIN_HANDLER(builtin_vprintf) {

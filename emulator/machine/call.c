@@ -2,6 +2,8 @@
  * into the callee's parameters, results the other way round when lanes return; both lie in local
  * memory, where each activation has its stretch. */
 #include "emulator/machine/call.h"
+
+#include "emulator/machine/access.h"
 #include "emulator/machine/decode.h"
 #include "emulator/machine/lanes.h"
 #include "emulator/machine/warp.h"
@@ -36,13 +38,25 @@ uint64_t call_read(const Warp *warp, Pass pass, int lane, uint32_t size) {
     return value;
 }
 
-void call_write(const Warp *warp, Pass pass, int lane, uint32_t size, uint64_t value) {
+/* The bytes were copied by nobody's store: the observer is told of one. */
+static void tell_written(Warp *warp, const Record *record, uint32_t lanes, uint64_t offset,
+                         uint64_t size) {
+    uint64_t addresses[EMU_LANES];
+    if (!warp->worker->deep) return;
+    for (int i = 0; i < EMU_LANES; i++) addresses[i] = offset;
+    access_tell(warp, record, lanes, PTX_SPACE_local, (uint32_t)size, OBSERVE_store, addresses);
+}
+
+void call_write(Warp *warp, const Record *record, Pass pass, int lane, uint32_t size,
+                uint64_t value) {
     memcpy(pass_bytes(warp, warp->frame, pass, lane), &value, size < 8 ? size : 8);
+    if (pass.kind == PASS_memory)
+        tell_written(warp, record, 1u << lane, warp->frame->local + pass.place, size);
 }
 
 /* Between a place of the caller and a variable of the callee. */
-static void pass_value(const Warp *warp, const Frame *caller, Pass pass, const Frame *callee,
-                       const ProgramLocal *local, uint32_t lanes, bool back) {
+static void pass_value(Warp *warp, const Record *record, const Frame *caller, Pass pass,
+                       const Frame *callee, const ProgramLocal *local, uint32_t lanes, bool back) {
     uint64_t size = local->variable->size, most = pass.kind == PASS_long ? 8 : 4;
     if (pass.kind != PASS_memory && size > most) size = most;
     for (int i = 0; i < EMU_LANES; i++) {
@@ -54,6 +68,10 @@ static void pass_value(const Warp *warp, const Frame *caller, Pass pass, const F
         else
             memcpy(inner, outer, size);
     }
+    if (!back)
+        tell_written(warp, record, lanes, callee->local + local->offset, size);
+    else if (pass.kind == PASS_memory)
+        tell_written(warp, record, lanes, caller->local + pass.place, size);
 }
 
 static const ProgramFunction *function_of(const Warp *warp, const Frame *frame) {
@@ -67,8 +85,8 @@ static Step enter(Warp *warp, const Record *record, uint32_t lanes, uint32_t fun
     const ProgramFunction *callee = &warp->program->functions[function];
     uint32_t first = callee->function->result_count;
     for (uint32_t i = 0; i < call_arguments(record); i++)
-        pass_value(warp, caller, call_argument(record, i), warp->frame, &callee->locals[first + i],
-                   lanes, false);
+        pass_value(warp, record, caller, call_argument(record, i), warp->frame,
+                   &callee->locals[first + i], lanes, false);
     return step;
 }
 
@@ -104,13 +122,12 @@ PLAIN_HANDLER(call_indirect) {
 }
 
 Step call_return(Warp *warp, const Record *record, uint32_t lanes) {
-    (void)record;
     const Frame *frame = warp->frame;
     const Record *call = &warp->program->records[frame->return_pc - 1];
     const ProgramFunction *callee = function_of(warp, frame);
     for (uint32_t i = 0; i < call_results(call); i++)
-        pass_value(warp, frame->caller, call_result(call, i), frame, &callee->locals[i], lanes,
-                   true);
+        pass_value(warp, record, frame->caller, call_result(call, i), frame, &callee->locals[i],
+                   lanes, true);
     return warp_return(warp, lanes);
 }
 

@@ -19,7 +19,8 @@ Pass call_argument(const Record *record, uint32_t index);
 
 /* One lane's argument or result of at most 8 bytes. */
 uint64_t call_read(const Warp *warp, Pass pass, int lane, uint32_t size);
-void call_write(const Warp *warp, Pass pass, int lane, uint32_t size, uint64_t value);
+void call_write(Warp *warp, const Record *record, Pass pass, int lane, uint32_t size,
+                uint64_t value);
 
 /* builtin.c: the handler of an external function; NULL: none of that name. */
 Handler *builtin_handler(Str name);

@@ -123,6 +123,7 @@ void cta_begin(Cta *cta, uint64_t number) {
     cta->live_threads = cta->thread_count;
     cta->finished_warps = 0;
     cta->turn = 0;
+    cta->age = 0;
     cta->polls = 0;
     memset(cta->barriers, 0, sizeof cta->barriers);
     memset(cta->shared, 0xff, cta->shared_end);

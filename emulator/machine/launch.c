@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* Warp instructions of a turn of a CTA, and after which it no longer runs alone. */
-enum { SLICE = 1 << 16, ALONE = 1 << 22 };
+enum { SLICE = 1 << 16, ALONE = 1 << 20 };
 
 static const EmuStatus finding_status[] = {
 #define FINDING(name, text, status) status,
@@ -62,10 +62,12 @@ typedef struct Resident {
 
 static bool is_stopped(Launch *launch) { return atomic_load(&launch->status) != EMU_OK; }
 
-/* How many CTAs a worker may have begun; `alone` says whether those that run are short so far. */
-static uint32_t resident_limit(const Launch *launch, bool alone, int workers) {
+/* How many CTAs a worker may have begun: one, until it has run for long. */
+static uint32_t resident_limit(const Launch *launch, const Resident *resident, int workers) {
+    bool old = false;
+    for (uint32_t i = 0; i < resident->count; i++) old |= resident->ctas[i]->age >= ALONE;
     if (launch->what->cooperative) return UINT32_MAX;
-    if (alone) return 1;
+    if (!old) return 1;
     const EmuModel *model = launch->device->model;
     const uint32_t *block = launch->what->block;
     uint32_t each = device_resident(model, block[0] * block[1] * block[2],
@@ -100,11 +102,10 @@ static bool begin_next(Worker *worker, Resident *resident, Cta **spare) {
 static void run_ctas(Worker *worker, int workers, Resident *resident) {
     Launch *launch = worker->launch;
     Cta *spare = NULL;
-    uint64_t since = 0; /* instructions since a CTA ended */
     uint32_t at = 0;
     bool more = true;
     while (!is_stopped(launch)) {
-        while (more && resident->count < resident_limit(launch, since < ALONE, workers)) {
+        while (more && resident->count < resident_limit(launch, resident, workers)) {
             more = begin_next(worker, resident, &spare);
             if (!launch->what->cooperative) break;
         }
@@ -112,7 +113,7 @@ static void run_ctas(Worker *worker, int workers, Resident *resident) {
         at = at + 1 < resident->count ? at + 1 : 0;
         Cta *cta = resident->ctas[at];
         CtaState state = cta_run(cta, SLICE);
-        since += SLICE;
+        cta->age += SLICE;
         if (state == CTA_running) continue;
         cta_end(cta);
         resident->ctas[at] = resident->ctas[--resident->count];
@@ -120,7 +121,6 @@ static void run_ctas(Worker *worker, int workers, Resident *resident) {
             cta_free(cta);
         else
             spare = cta;
-        since = 0;
     }
     cta_free(spare);
 }
