@@ -383,6 +383,32 @@ void emu_block_mark_written(const EmuBlock *block, uint64_t address, uint64_t si
     __atomic_fetch_or(&map[last / 8], tail, __ATOMIC_RELAXED);
 }
 
+static bool bit_of(const uint8_t *map, uint64_t i) { return (map[i / 8] >> i % 8 & 1) != 0; }
+
+static void set_bit(uint8_t *map, uint64_t i, bool on) {
+    uint8_t bit = (uint8_t)(1 << i % 8);
+    if (on)
+        __atomic_fetch_or(&map[i / 8], bit, __ATOMIC_RELAXED);
+    else
+        __atomic_fetch_and(&map[i / 8], (uint8_t)~bit, __ATOMIC_RELAXED);
+}
+
+void emu_block_copy_written(const EmuBlock *to, uint64_t to_address, const EmuBlock *from,
+                            uint64_t from_address, uint64_t size) {
+    if (to->written == NULL || from->written == NULL) {
+        emu_block_mark_written(to, to_address, size);
+        return;
+    }
+    uint64_t t = to_address - to->address, f = from_address - from->address, i = 0;
+    while (i < size && (t + i) % 8 != 0)
+        set_bit(to->written, t + i, bit_of(from->written, f + i)), i++;
+    if ((f + i) % 8 == 0 && size - i >= 8) {
+        memmove(to->written + (t + i) / 8, from->written + (f + i) / 8, (size - i) / 8);
+        i += (size - i) / 8 * 8;
+    }
+    for (; i < size; i++) set_bit(to->written, t + i, bit_of(from->written, f + i));
+}
+
 uint64_t emu_memory_capacity(const EmuMemory *m) { return m->capacity; }
 
 uint64_t emu_memory_used(const EmuMemory *m) {

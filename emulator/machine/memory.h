@@ -56,6 +56,11 @@ bool emu_memory_set_read_only(EmuMemory *memory, uint64_t address, bool read_onl
 /* Marks bytes of a live block as written; those of one word may be marked by several threads. */
 void emu_block_mark_written(const EmuBlock *block, uint64_t address, uint64_t size);
 
+/* Bytes that are copied are as written as those they come from, which is whole where that is not
+ * tracked. */
+void emu_block_copy_written(const EmuBlock *to, uint64_t to_address, const EmuBlock *from,
+                            uint64_t from_address, uint64_t size);
+
 /* The block that holds [address, address + size), or that held it; false when no block did.
  * The copy is valid until the block is released. */
 bool emu_memory_find(const EmuMemory *memory, uint64_t address, uint64_t size, EmuBlock *out_block);
