@@ -158,8 +158,8 @@ typedef struct PtxInstruction {
     uint32_t line;        /* of the PTX text, from 1 */
     uint32_t location;    /* of PtxFunction.locations; 0 is none */
     PtxModifiers modifiers;
-    /* Destinations first, as written. Of call always: a list of results, the function or register, a
-     * list of arguments, and for a register the targets; results and arguments are variables. */
+    /* Destinations first, as written. Of call always: a list of results, the function or register,
+     * a list of arguments, and for a register the targets; results and arguments are variables. */
     const PtxOperand *operands;
 } PtxInstruction;
 

@@ -1,12 +1,12 @@
 // Instances of the rows of emulator/ptx/instructions.def, for tests/emulator/ptxas.
 //
-//     emulator-instances list TARGET COUNT SEED    at most COUNT instances of each form, a line each
-//     emulator-instances judge TARGET VERSION      for each line of the input: 1 accepted, 0 refused
+//     emulator-instances list TARGET COUNT SEED    instances of all forms, a line each
+//     emulator-instances judge TARGET VERSION      for each line read: 1 accepted, 0 refused
 //     emulator-instances head TARGET VERSION       what a module has before such a line
 //
-// Every type, vector, shape, space and modifier of a form is in some instance; beyond those,
-// combinations are drawn at random. Each instance is followed by twists of it that are likely wrong:
-// another type, one more modifier, one less.
+// Every type, vector, shape, space and modifier of a form is in some instance; beyond those, COUNT
+// combinations are drawn at random. Each of these is followed by twists of it that are likely
+// wrong: another type, one more modifier, one less.
 #include "base/guard.h"
 #include "base/scratch.h"
 #include "emulator/ptx/grammar.h"
