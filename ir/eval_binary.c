@@ -33,6 +33,13 @@ static double greater(double x, double y) {
     return x > y ? x : y;
 }
 
+/* Where an operand is zero or no number there is nothing to round, and pow is right; glibc's powl is
+ * not: it gives (-inf)^(-2^63) = inf. */
+static double wide_power(double x, double y) {
+    if (x == 0 || !isfinite(x) || !isfinite(y)) return pow(x, y);
+    return (double)powl((long double)x, (long double)y);
+}
+
 static double apply(Op op, bool wide, double x, double y) {
     switch (op) {
     case OP_add: return x + y;
@@ -42,7 +49,7 @@ static double apply(Op op, bool wide, double x, double y) {
     case OP_floordiv: return floor_divide(x, y);
     case OP_rem: return fmod(x, y);
     case OP_mod: return modulus(x, y);
-    case OP_pow: return wide ? (double)powl((long double)x, (long double)y) : pow(x, y);
+    case OP_pow: return wide ? wide_power(x, y) : pow(x, y);
     case OP_min: return -greater(-x, -y);
     default: return greater(x, y);
     }

@@ -109,6 +109,14 @@ def pairs(d):
     return [a for a, _ in grid], [b for _, b in grid]
 
 
+def powers(d):
+    """Exponents at the ends of integer types, of bases whose powers are exact."""
+    bases = [0.0, -0.0, INF, -INF, NAN, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5]
+    ends = [sign * 2.0 ** bits for bits in (31, 53, 63, 64) for sign in (1, -1)]
+    grid = list(itertools.product(bases, sorted({cast(d, e) for e in ends})))
+    return [a for a, _ in grid], [b for _, b in grid]
+
+
 def make_binary():
     open_family("binary")
     for op in FLOAT_BINARY:
@@ -117,6 +125,10 @@ def make_binary():
             out = [compute(d, FLOAT_BINARY[op](a, b)) for a, b in zip(x, y)]
             flags = "~" if d == "f64" and op in ("pow", "floordiv") else ""
             row("pairs", op, {}, [T(d, [len(x)], x), T(d, [len(x)], y)], [T(d, [len(x)], out)], flags)
+    for d in FLOATS:
+        x, y = powers(d)
+        out = [compute(d, FLOAT_BINARY["pow"](a, b)) for a, b in zip(x, y)]
+        row("powers", "pow", {}, [T(d, [len(x)], x), T(d, [len(x)], y)], [T(d, [len(x)], out)])
     for op in list(FLOAT_BINARY) + ["and", "or", "xor", "shl", "shr"]:
         for d in BITS:
             if d == "bool" and op not in ("min", "max", "and", "or", "xor"):

@@ -27,6 +27,12 @@ static Wide least_wide(Wide x, Wide y) {
     return x < y ? x : y;
 }
 
+// glibc's powl is wrong for -inf and -2^63.
+static Wide power(DType dtype, Wide x, Wide y) {
+    bool rounds = x != 0 && isfinite(x) && isfinite(y);
+    return dtype == DT_f64 && rounds ? powl(x, y) : (Wide)pow((double)x, (double)y);
+}
+
 static Wide reference(Op op, DType dtype, Wide x, Wide y) {
     switch (op) {
     case OP_add: return x + y;
@@ -38,7 +44,7 @@ static Wide reference(Op op, DType dtype, Wide x, Wide y) {
     case OP_floordiv: return floordiv_wide(x, y);
     case OP_min: return least_wide(x, y);
     case OP_max: return -least_wide(-x, -y);
-    default: return dtype == DT_f64 ? powl(x, y) : (Wide)pow((double)x, (double)y);
+    default: return power(dtype, x, y);
     }
 }
 
