@@ -39,6 +39,7 @@ typedef struct Meeting {
     ClockVector gathering, complete;
     uint32_t phase;
     uint32_t phase_of[CLOCK_WARPS]; /* of a barrier: in which a warp arrived last */
+    Epoch begin;                    /* of an mbarrier: its initialisation */
 } Meeting;
 
 typedef struct Meetings {

@@ -79,14 +79,39 @@ static void mbarrier_mark(ObserverCta *cta, uint32_t address, bool lives) {
     shadow_set_copy(&cta->shadow, address, 8, lives ? SHADOW_MBARRIER : 0);
 }
 
+static void mbarrier_begin(ObserverCta *cta, const ObserveSite *site, Meeting *m) {
+    m->begin = (Epoch){.time = clocks_tick(&cta->clocks),
+                       .lanes = site->lanes,
+                       .site = sites_number(cta, site->function, site->instruction),
+                       .warp = (uint8_t)site->warp};
+}
+
+/* Who uses an mbarrier must know that it was initialised. */
+static void mbarrier_check_order(ObserverCta *cta, const ObserveSite *site, uint32_t address,
+                                 const Meeting *m) {
+    for (uint32_t rest = site->lanes; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        if (clocks_knows(&cta->clocks, site->warp, lane, &m->begin)) continue;
+        Finding f = {.kind = EMU_FINDING_mbarrier_order,
+                     .place = place_of(site, lane),
+                     .other = sites_place(cta, &m->begin),
+                     .space = PTX_SPACE_shared,
+                     .address = address,
+                     .size = 8};
+        report(cta->observer, cta, &f);
+    }
+}
+
 /* The vector goes on growing from phase to phase: later phases come after earlier ones anyway. */
 void check_mbarrier(ObserverCta *cta, const ObserveSite *site, uint32_t address,
                     ObserveMbarrier what) {
     Meeting *m = meeting_make(cta, KEY_MBARRIER | address);
     size_t bytes = sizeof *m->gathering * cta->clocks.threads;
+    if (what != OBSERVE_mbarrier_init) mbarrier_check_order(cta, site, address, m);
     switch (what) {
     case OBSERVE_mbarrier_init:
         mbarrier_mark(cta, address, true);
+        mbarrier_begin(cta, site, m);
         memset(m->gathering, 0, bytes);
         memset(m->complete, 0, bytes);
         break;

@@ -102,18 +102,36 @@ static void note(const Access *a, Epoch *epoch) {
     epoch->lanes = lanes | 1u << a->lane;
 }
 
-static void note_read(Shadow *s, const Access *a, Cell *cell) {
-    bool replaces = cell->read.time == 0 || cell->read.warp == a->self->warp ||
-                    clocks_knows(a->clocks, a->self->warp, a->lane, &cell->read);
-    if (!cell->readers && replaces)
-        note(a, &cell->read);
+/* The last read of a warp. Lanes that do not know of each other's reads share an epoch with the
+ * time of the older one: too early for the others, so that a race may be missed but none made up.
+ */
+static void note_read_of_warp(const Access *a, Epoch *epoch) {
+    bool known = clocks_knows(a->clocks, a->self->warp, a->lane, epoch);
+    if (known || epoch->time == a->self->time)
+        note(a, epoch);
     else
-        note(a, &readers_of(s, cell)[a->self->warp]);
+        epoch->lanes |= 1u << a->lane;
+}
+
+static void note_read(Shadow *s, const Access *a, Cell *cell) {
+    bool alone = cell->read.time == 0 || cell->read.warp == a->self->warp ||
+                 clocks_knows(a->clocks, a->self->warp, a->lane, &cell->read);
+    if (cell->readers || !alone)
+        note_read_of_warp(a, &readers_of(s, cell)[a->self->warp]);
+    else if (cell->read.warp == a->self->warp)
+        note_read_of_warp(a, &cell->read);
+    else
+        note(a, &cell->read);
+}
+
+static bool races_with_writes(const Access *a, const Cell *cell, Epoch *out_earlier) {
+    bool weak = races(a, &cell->write), race = weak || races(a, &cell->strong);
+    if (race) *out_earlier = weak ? cell->write : cell->strong;
+    return race;
 }
 
 static bool read_cell(Shadow *s, const Access *a, Cell *cell, Epoch *out_earlier) {
-    bool race = races(a, &cell->write);
-    if (race) *out_earlier = cell->write;
+    bool race = races_with_writes(a, cell, out_earlier);
     note_read(s, a, cell);
     return race;
 }
@@ -132,17 +150,18 @@ static bool races_with_reads(const Shadow *s, const Access *a, const Cell *cell,
     return false;
 }
 
-/* After a write who read before matters no more: whoever comes later has the write to know. */
+/* After a write who read before matters no more: whoever comes later has the write to know. But a
+ * strong write does not replace one that is not: others may be in order with the strong one, which
+ * they need not know, and race with the one before. */
 static bool write_cell(Shadow *s, const Access *a, Cell *cell, Epoch *out_earlier,
                        ShadowAccess *out_kind) {
-    bool race = races(a, &cell->write);
+    bool race = races_with_writes(a, cell, out_earlier);
     *out_kind = SHADOW_write;
-    if (race) *out_earlier = cell->write;
     if (!race && races_with_reads(s, a, cell, out_earlier)) {
         race = true;
         *out_kind = SHADOW_read;
     }
-    note(a, &cell->write);
+    note(a, a->self->strong ? &cell->strong : &cell->write);
     cell->read.time = 0;
     cell->readers = 0;
     return race;

@@ -9,7 +9,8 @@
 #include "emulator/check/clocks.h"
 
 typedef struct Cell {
-    Epoch write;      /* the last */
+    Epoch write;      /* the last that was not strong */
+    Epoch strong;     /* the last that was */
     Epoch read;       /* the last of one warp, when `readers` is 0 */
     uint32_t readers; /* one more than the place in `reader_lists` of the last reads by warp */
     uint32_t parts;   /* one more than the place in `part_cells` of four cells of a byte */

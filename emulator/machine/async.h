@@ -32,7 +32,8 @@ typedef struct AsyncWarp {
 typedef struct Mbarrier {
     uint32_t address; /* in shared memory */
     uint32_t phase, expected, pending;
-    int32_t bytes; /* that are still to come (tx-count) */
+    int32_t bytes;   /* that are still to come (tx-count) */
+    uint32_t polled; /* one more than the last phase that a wait found not to be over */
 } Mbarrier;
 
 /* cp.async.mbarrier.arrive of lanes whose copies are still under way. */

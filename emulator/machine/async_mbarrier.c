@@ -133,7 +133,8 @@ PLAIN_HANDLER(arrive) {
 static Step init_lane(Warp *warp, const Record *record, uint32_t lane, uint32_t address,
                       uint32_t count) {
     AsyncBlock *block = async_block(warp->cta);
-    Mbarrier *m = mbarrier_find(block, address), fresh = {address, 0, count, count, 0};
+    Mbarrier *m = mbarrier_find(block, address),
+             fresh = {.address = address, .expected = count, .pending = count};
     Step step = STEP_next;
     if (count < 1 || count > COUNT_MOST)
         return fail(warp, record, EMU_FINDING_mbarrier_count, lane, address);
@@ -176,9 +177,14 @@ PLAIN_HANDLER(invalidate) {
 
 /* ---- waits ----------------------------------------------------------------------------------- */
 
-/* Copies whose end the mbarrier is to be told of are carried out: they may have ended by now. */
+/* Copies whose end the mbarrier is to be told of are carried out: they may have ended by now. As
+ * late as can be means that the first who asks is told that they have not. */
 static bool finish_copies(Warp *warp, uint32_t address) {
     AsyncBlock *block = async_block(warp->cta);
+    Mbarrier *m = mbarrier_find(block, address);
+    bool asked = m->polled == m->phase + 1;
+    m->polled = m->phase + 1;
+    if (!asked && warp->cta->launch->options.completion == EMU_COMPLETION_latest) return true;
     for (size_t i = 0; i < block->arrivals.count; i++) {
         const AsyncArrival *a = &block->arrivals.data[i];
         if (a->address != address) continue;
