@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-typedef struct Addresses {
-    uint64_t lane[EMU_LANES]; /* lanes that take no part have the first one's */
+/* What the addresses of all lanes have in common. */
+typedef struct Extent {
     uint64_t least, most, low_bits;
     bool consecutive;
-} Addresses;
+} Extent;
 
 EMU_VECTOR static void add_offset_64(uint64_t *restrict out, const LaneU64 *restrict base,
                                      uint64_t offset, uint64_t first, uint32_t lanes) {
@@ -25,33 +25,34 @@ EMU_VECTOR static void add_offset_32(uint64_t *restrict out, const LaneU32 *rest
     LANE_LOOP out[i] = lanes >> i & 1 ? (uint64_t)(base[i] + offset) : first;
 }
 
-EMU_VECTOR static void summarise(Addresses *restrict a, uint64_t size) {
-    uint64_t least = UINT64_MAX, most = 0, low = 0, gaps = 0, first = a->lane[0];
+EMU_VECTOR static void measure(Extent *restrict out, const uint64_t *restrict address,
+                               uint64_t size) {
+    uint64_t least = UINT64_MAX, most = 0, low = 0, gaps = 0, first = address[0];
     for (int i = 0; i < EMU_LANES; i++) {
-        uint64_t v = a->lane[i];
+        uint64_t v = address[i];
         least = v < least ? v : least;
         most = v > most ? v : most;
         low |= v;
         gaps |= (v - first) ^ (size * (uint64_t)i);
     }
-    a->least = least, a->most = most, a->low_bits = low;
-    a->consecutive = gaps == 0;
+    *out = (Extent){least, most, low, gaps == 0};
 }
 
+/* Of lanes that take no part, the first one's. */
 static void find_addresses(const Warp *warp, const Record *record, uint32_t lanes, uint32_t size,
-                           Addresses *out) {
+                           Access *access, Extent *extent) {
     const void *base = warp_slot(warp, record->slot[1]);
     int leader = __builtin_ctz(lanes);
     if (record->options & OPTION_address32) {
         const LaneU32 *words = base;
         uint32_t offset = (uint32_t)record->immediate;
-        add_offset_32(out->lane, words, offset, words[leader] + offset, lanes);
+        add_offset_32(access->address, words, offset, words[leader] + offset, lanes);
     } else {
         const LaneU64 *longs = base;
-        add_offset_64(out->lane, longs, record->immediate, longs[leader] + record->immediate,
+        add_offset_64(access->address, longs, record->immediate, longs[leader] + record->immediate,
                       lanes);
     }
-    summarise(out, size);
+    measure(extent, access->address, size);
 }
 
 /* Views of global memory: blocks that were looked up before. */
@@ -118,11 +119,6 @@ static Range range_of(Warp *warp, const Record *record, PtxSpace space, uint64_t
     return (Range){1, 0, NULL, false};
 }
 
-EMU_VECTOR static void point(uint8_t **restrict out, const uint64_t *restrict address,
-                             uint64_t base, uint64_t stride) {
-    LANE_LOOP out[i] = (uint8_t *)(uintptr_t)(base + address[i] + stride * (uint64_t)i);
-}
-
 void access_tell(Warp *warp, const Record *record, uint32_t lanes, PtxSpace space, uint32_t size,
                  ObserveKind kind, const uint64_t *addresses) {
     if (warp->cta->launch->observer) count_access(warp, record, lanes, space, size, addresses);
@@ -141,25 +137,24 @@ void access_tell(Warp *warp, const Record *record, uint32_t lanes, PtxSpace spac
 }
 
 static bool resolve_together(Warp *warp, const Record *record, uint32_t lanes, uint32_t size,
-                             ObserveKind kind, Addresses *a, Access *out) {
+                             ObserveKind kind, Extent extent, Access *out) {
     PtxSpace space = (PtxSpace)memory_op(record).space;
     if (space == PTX_SPACE_generic) {
-        space = space_of(a->least);
-        if (space != space_of(a->most)) return false;
-        if (space != PTX_SPACE_global) {
-            uint64_t window = window_of(space);
-            for (int i = 0; i < EMU_LANES; i++) a->lane[i] -= window;
-            a->least -= window, a->most -= window;
-        }
+        space = space_of(extent.least);
+        if (space != space_of(extent.most)) return false;
+        uint64_t window = window_of(space);
+        for (int i = 0; window && i < EMU_LANES; i++) out->address[i] -= window;
+        extent.least -= window, extent.most -= window;
     }
-    Range range = range_of(warp, record, space, a->least, a->most + size);
-    if (a->least < range.first || a->most + size > range.end || a->most + size < a->most ||
-        (range.read_only && kind != OBSERVE_load) || a->low_bits & (size - 1))
+    uint64_t end = extent.most + size;
+    Range range = range_of(warp, record, space, extent.least, end);
+    if (extent.least < range.first || end > range.end || end < extent.most ||
+        (range.read_only && kind != OBSERVE_load) || extent.low_bits & (size - 1))
         return false;
-    uint64_t stride = space == PTX_SPACE_local ? warp->program->local_stride : 0;
-    point(out->bytes, a->lane, (uintptr_t)range.bytes - range.first, stride);
-    out->consecutive = a->consecutive && lanes == ~0u && !stride;
-    access_tell(warp, record, lanes, space, size, kind, a->lane);
+    out->base = (uintptr_t)range.bytes - range.first;
+    out->stride = space == PTX_SPACE_local ? warp->program->local_stride : 0;
+    out->consecutive = extent.consecutive && lanes == ~0u && !out->stride;
+    access_tell(warp, record, lanes, space, size, kind, out->address);
     return true;
 }
 
@@ -182,7 +177,7 @@ static EmuFindingKind why_not(Warp *warp, PtxSpace space, uint64_t address, uint
 /* EMU_FINDING_count: the lane is fine. */
 static EmuFindingKind resolve_lane(Warp *warp, const Record *record, int lane, uint32_t size,
                                    ObserveKind kind, uint64_t *address, PtxSpace *space,
-                                   Access *out) {
+                                   uint8_t **out_bytes) {
     uint64_t generic = *address;
     if (*space == PTX_SPACE_generic) {
         *space = space_of(generic);
@@ -195,7 +190,7 @@ static EmuFindingKind resolve_lane(Warp *warp, const Record *record, int lane, u
         return why_not(warp, *space, *address, size);
     if (range.read_only && kind != OBSERVE_load) return EMU_FINDING_read_only;
     uint64_t stride = *space == PTX_SPACE_local ? warp->program->local_stride : 0;
-    out->bytes[lane] = range.bytes + (*address - range.first) + stride * (uint64_t)lane;
+    *out_bytes = range.bytes + (*address - range.first) + stride * (uint64_t)lane;
     return EMU_FINDING_count;
 }
 
@@ -207,22 +202,24 @@ static Step tell_lane(Warp *warp, const Record *record, EmuFindingKind kind, int
 }
 
 static bool resolve_apart(Warp *warp, const Record *record, uint32_t lanes, uint32_t size,
-                          ObserveKind kind, const Addresses *a, Access *out, Step *out_step) {
-    PtxSpace spaces[EMU_LANES];
+                          ObserveKind kind, Access *out, Step *out_step) {
     uint64_t addresses[EMU_LANES];
     uint32_t masks[PTX_SPACE_param + 1] = {0};
     for (int i = 0; i < EMU_LANES; i++) {
-        addresses[i] = a->lane[i];
-        spaces[i] = (PtxSpace)memory_op(record).space;
+        PtxSpace space = (PtxSpace)memory_op(record).space;
+        uint8_t *bytes = NULL;
+        addresses[i] = out->address[i];
         if (!(lanes >> i & 1)) continue;
         EmuFindingKind wrong =
-            resolve_lane(warp, record, i, size, kind, &addresses[i], &spaces[i], out);
+            resolve_lane(warp, record, i, size, kind, &addresses[i], &space, &bytes);
         if (wrong != EMU_FINDING_count) {
-            *out_step = tell_lane(warp, record, wrong, i, spaces[i], addresses[i], size);
+            *out_step = tell_lane(warp, record, wrong, i, space, addresses[i], size);
             return false;
         }
-        masks[spaces[i]] |= 1u << i;
+        out->address[i] = (uintptr_t)bytes;
+        masks[space] |= 1u << i;
     }
+    out->base = out->stride = 0;
     out->consecutive = false;
     for (int space = 0; space <= PTX_SPACE_param; space++)
         if (masks[space])
@@ -232,11 +229,11 @@ static bool resolve_apart(Warp *warp, const Record *record, uint32_t lanes, uint
 
 bool access_resolve(Warp *warp, const Record *record, uint32_t lanes, uint32_t size,
                     ObserveKind kind, Access *out, Step *out_step) {
-    Addresses addresses;
-    find_addresses(warp, record, lanes, size, &addresses);
-    if (resolve_together(warp, record, lanes, size, kind, &addresses, out)) return true;
-    find_addresses(warp, record, lanes, size, &addresses);
-    return resolve_apart(warp, record, lanes, size, kind, &addresses, out, out_step);
+    Extent extent;
+    find_addresses(warp, record, lanes, size, out, &extent);
+    if (resolve_together(warp, record, lanes, size, kind, extent, out)) return true;
+    find_addresses(warp, record, lanes, size, out, &extent);
+    return resolve_apart(warp, record, lanes, size, kind, out, out_step);
 }
 
 uint8_t *access_pointer(Warp *warp, const Record *record, int lane, uint64_t generic,

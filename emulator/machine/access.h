@@ -22,9 +22,16 @@ static inline MemoryOp memory_op(const Record *record) {
 }
 
 typedef struct Access {
-    uint8_t *bytes[EMU_LANES]; /* of the lanes that take part */
-    bool consecutive;          /* every lane takes part, and its bytes follow the last one's */
+    uint64_t address[EMU_LANES]; /* in its space; of idle lanes, the first one's */
+    uint64_t base, stride;       /* what makes them the host's: see access_at */
+    bool consecutive;            /* every lane takes part, and its bytes follow the last one's */
 } Access;
+
+/* The bytes of a lane that takes part. */
+static inline uint8_t *access_at(const Access *access, int64_t lane) {
+    return (uint8_t *)(uintptr_t)(access->base + access->address[lane] +
+                                  access->stride * (uint64_t)lane);
+}
 
 /* Finds the bytes of record->slot[1] + immediate, `size` a lane. False: the access is at fault, and
  * the handler returns *out_step. */

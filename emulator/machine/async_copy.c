@@ -151,7 +151,7 @@ static bool find_sources(Warp *warp, const Record *record, uint32_t lanes, Async
         uint32_t size = copy->from_size[lane];
         if (!(lanes >> lane & 1) || size == 0) continue;
         copy->from[lane] = whole >> lane & 1
-                               ? access.bytes[lane]
+                               ? access_at(&access, lane)
                                : access_pointer(warp, record, (int)lane, out_addresses[lane], size);
         EmuFindingKind wrong =
             !copy->from[lane] ? EMU_FINDING_out_of_bounds : EMU_FINDING_misaligned;

@@ -159,11 +159,11 @@ PLAIN_HANDLER(atom) {
     const void *c = warp_slot(warp, plan->compare);
     for (int i = 0; i < EMU_LANES; i++) {
         if (!(lanes >> i & 1)) continue;
-        Update *update = update_of(warp, plan, access.bytes[i]);
+        Update *update = update_of(warp, plan, access_at(&access, i));
         for (uint32_t k = 0; k < op.count; k++) {
             uint64_t b = lane_of(warp_slot(warp, plan->values[k]), is_long, i);
             uint64_t old =
-                swap(access.bytes[i] + k * size, size, update, b, lane_of(c, is_long, i));
+                swap(access_at(&access, i) + k * size, size, update, b, lane_of(c, is_long, i));
             void *d = warp_slot(warp, plan->targets[k]);
             if (is_long)
                 ((LaneU64 *)d)[i] = old;
@@ -207,7 +207,7 @@ PLAIN_HANDLER(atom_quad) {
         if (!(lanes >> i & 1)) continue;
         Quad b = quad_lane(warp_slot(warp, plan->values[0]), i);
         Quad c = compares ? quad_lane(warp_slot(warp, plan->compare), i) : 0;
-        Quad old = swap_quad(access.bytes[i], compares ? c : b, b, compares);
+        Quad old = swap_quad(access_at(&access, i), compares ? c : b, b, compares);
         d[i] = (uint64_t)old;
         d[EMU_LANES + i] = (uint64_t)(old >> 64);
     }

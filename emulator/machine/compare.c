@@ -142,6 +142,14 @@ PLAIN_HANDLER(setp) {
     return STEP_next;
 }
 
+/* The most frequent form: one result, nothing joined. */
+PLAIN_HANDLER(setp_alone) {
+    uint32_t found =
+        record_compare(record)(warp_slot(warp, record->slot[2]), warp_slot(warp, record->slot[3]));
+    warp_predicate_set(warp, record->slot[0], lanes, found);
+    return STEP_next;
+}
+
 /* The lanes in which the upper halves compare so. */
 static uint32_t compare_upper(const Warp *warp, const Record *record) {
     const LaneU32 *a = warp_slot(warp, record->slot[2]), *b = warp_slot(warp, record->slot[3]);
@@ -227,8 +235,10 @@ static bool prepare_setp(Decoder *decoder, const PtxInstruction *instruction, Re
     record->slot[1] =
         decoder_target(decoder, pair ? &target->parts[1] : &sink, WIDTH_predicate, PTX_TYPE_pred);
     choose_sources(decoder, instruction, type, record);
-    record->run = is_pair(type) ? setp_pair : setp;
-    return choose_compare(decoder, instruction, type, record);
+    if (!choose_compare(decoder, instruction, type, record)) return false;
+    bool alone = !pair && !JOIN(record->options);
+    record->run = is_pair(type) ? setp_pair : alone ? setp_alone : setp;
+    return true;
 }
 
 static uint64_t truth_of(PtxType type, bool pair) {

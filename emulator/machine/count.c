@@ -96,11 +96,13 @@ static uint64_t *class_of(EmuCounters *counters, const PtxInstruction *instructi
 }
 
 void count_records(const Program *program, const uint64_t *counts, EmuCounters *counters) {
+    uint64_t times = 0;
     for (uint32_t i = 0; i < program->record_count; i++) {
         const Record *record = &program->records[i];
+        times += counts[i];
         const PtxFunction *function = program->functions[record->function].function;
-        counters->instructions += counts[i];
+        counters->instructions += times;
         if (record->instruction < function->instruction_count)
-            *class_of(counters, &function->instructions[record->instruction]) += counts[i];
+            *class_of(counters, &function->instructions[record->instruction]) += times;
     }
 }

@@ -4,6 +4,8 @@
  * programs that run off their end. */
 #include "emulator/machine/decode.h"
 
+#include "base/guard.h"
+
 #include <string.h>
 
 bool decoder_fail(Decoder *decoder, const char *format, ...) {
@@ -152,9 +154,8 @@ static void begin_instruction(Decoder *decoder, uint32_t index) {
     decoder->after.count = 0;
     decoder->effect = EFFECT_plain;
     for (int i = 0; i < 4; i++) decoder->temporaries[i].used = 0;
-    decoder->guard = instruction->guarded
-                         ? slots_register(decoder, instruction->guard)
-                         : decoder_constant(decoder, WIDTH_predicate, ~UINT64_C(0));
+    decoder->guard =
+        instruction->guarded ? slots_register(decoder, instruction->guard) : SLOT_always;
     decoder->guard_flip = instruction->guarded && instruction->guard_negated ? ~0u : 0;
 }
 
@@ -207,8 +208,7 @@ static bool decode_function(Decoder *decoder, ProgramFunction *function) {
     decoder->instruction = NULL;
     decoder->instruction_index = ptx->instruction_count ? ptx->instruction_count - 1 : 0;
     decoder->record_of[ptx->instruction_count] = (uint32_t)decoder->records.count;
-    Record end = {.run = control_end};
-    end.guard = decoder_constant(decoder, WIDTH_predicate, ~UINT64_C(0));
+    Record end = {.run = control_end, .guard = SLOT_always};
     push_record(decoder, end, (Effects){0});
     function->count = (uint32_t)decoder->records.count - function->first;
     fix_labels(decoder);
@@ -250,6 +250,7 @@ const Program *decode_program(const DecodeInput *input, const PtxFunction *entry
     Decoder decoder = {.input = input, .arena = input->arena};
     decoder.program = NEW(input->arena, Program);
     decoder.program->entry = entry;
+    require(decoder_constant(&decoder, WIDTH_predicate, ~UINT64_C(0)) == SLOT_always);
     layout_program(&decoder, entry);
     ProgramFunction *functions = (ProgramFunction *)(uintptr_t)decoder.program->functions;
     for (uint32_t i = 0; i < decoder.program->function_count && !decoder.failed; i++) {

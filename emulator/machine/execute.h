@@ -44,6 +44,9 @@ enum { BASE_registers, BASE_constants, BASE_specials, BASE_predicates, BASE_coun
 #define SLOT_OFFSET 0x3fffffffu
 #define SLOT(base, offset) ((uint32_t)(base) << 30 | (uint32_t)(offset))
 
+/* The guard of records without one: the first constant of every program, true in all lanes. */
+#define SLOT_always SLOT(BASE_constants, 0)
+
 /* Options of a record, from modifiers. */
 enum {
     OPTION_ftz = 1,
@@ -201,7 +204,7 @@ enum { EMU_VIEWS = 16 };
 struct Worker {
     Launch *launch;
     View views[EMU_VIEWS];
-    uint64_t *counts; /* executions by record */
+    uint64_t *counts; /* executions by record, as differences to the record before */
     uint64_t lane_steps;
     EmuCounters counters;
     uint64_t random; /* state of the random orders */

@@ -53,6 +53,8 @@ typedef double LaneF64 __attribute__((may_alias));
 #define TARGET(type) STORED_##type *d = warp_slot(warp, record->slot[0])
 #define SOURCE(name, type, at) const STORED_##type *name = warp_slot(warp, record->slot[at])
 #define GET(value, type, from) VALUE_##type value = (VALUE_##type)from[i]
+/* What every lane stores when all take part, and when some do. */
+#define PUT_ALL(type, expression) d[i] = (BITS_##type)(expression)
 #define PUT(type, expression)                                                                      \
     STORED_##type result = (BITS_##type)(expression);                                              \
     d[i] = lanes >> i & 1 ? result : d[i]
@@ -62,10 +64,15 @@ typedef double LaneF64 __attribute__((may_alias));
     HANDLER(name) {                                                                                \
         TARGET(D);                                                                                 \
         SOURCE(a, A, 1);                                                                           \
-        LANE_LOOP {                                                                                \
-            GET(x, A, a);                                                                          \
-            PUT(D, expression);                                                                    \
-        }                                                                                          \
+        if (lanes == ~0u) LANE_LOOP {                                                              \
+                GET(x, A, a);                                                                      \
+                PUT_ALL(D, expression);                                                            \
+            }                                                                                      \
+        else                                                                                       \
+            LANE_LOOP {                                                                            \
+                GET(x, A, a);                                                                      \
+                PUT(D, expression);                                                                \
+            }                                                                                      \
         return STEP_next;                                                                          \
     }
 #define BINARY(name, D, A, B, expression)                                                          \
@@ -73,11 +80,17 @@ typedef double LaneF64 __attribute__((may_alias));
         TARGET(D);                                                                                 \
         SOURCE(a, A, 1);                                                                           \
         SOURCE(b, B, 2);                                                                           \
-        LANE_LOOP {                                                                                \
-            GET(x, A, a);                                                                          \
-            GET(y, B, b);                                                                          \
-            PUT(D, expression);                                                                    \
-        }                                                                                          \
+        if (lanes == ~0u) LANE_LOOP {                                                              \
+                GET(x, A, a);                                                                      \
+                GET(y, B, b);                                                                      \
+                PUT_ALL(D, expression);                                                            \
+            }                                                                                      \
+        else                                                                                       \
+            LANE_LOOP {                                                                            \
+                GET(x, A, a);                                                                      \
+                GET(y, B, b);                                                                      \
+                PUT(D, expression);                                                                \
+            }                                                                                      \
         return STEP_next;                                                                          \
     }
 #define TERNARY(name, D, A, B, C, expression)                                                      \
@@ -86,12 +99,19 @@ typedef double LaneF64 __attribute__((may_alias));
         SOURCE(a, A, 1);                                                                           \
         SOURCE(b, B, 2);                                                                           \
         SOURCE(c, C, 3);                                                                           \
-        LANE_LOOP {                                                                                \
-            GET(x, A, a);                                                                          \
-            GET(y, B, b);                                                                          \
-            GET(z, C, c);                                                                          \
-            PUT(D, expression);                                                                    \
-        }                                                                                          \
+        if (lanes == ~0u) LANE_LOOP {                                                              \
+                GET(x, A, a);                                                                      \
+                GET(y, B, b);                                                                      \
+                GET(z, C, c);                                                                      \
+                PUT_ALL(D, expression);                                                            \
+            }                                                                                      \
+        else                                                                                       \
+            LANE_LOOP {                                                                            \
+                GET(x, A, a);                                                                      \
+                GET(y, B, b);                                                                      \
+                GET(z, C, c);                                                                      \
+                PUT(D, expression);                                                                \
+            }                                                                                      \
         return STEP_next;                                                                          \
     }
 #define QUATERNARY(name, D, A, B, C, E, expression)                                                \
@@ -101,13 +121,21 @@ typedef double LaneF64 __attribute__((may_alias));
         SOURCE(b, B, 2);                                                                           \
         SOURCE(c, C, 3);                                                                           \
         SOURCE(e, E, 4);                                                                           \
-        LANE_LOOP {                                                                                \
-            GET(x, A, a);                                                                          \
-            GET(y, B, b);                                                                          \
-            GET(z, C, c);                                                                          \
-            GET(w, E, e);                                                                          \
-            PUT(D, expression);                                                                    \
-        }                                                                                          \
+        if (lanes == ~0u) LANE_LOOP {                                                              \
+                GET(x, A, a);                                                                      \
+                GET(y, B, b);                                                                      \
+                GET(z, C, c);                                                                      \
+                GET(w, E, e);                                                                      \
+                PUT_ALL(D, expression);                                                            \
+            }                                                                                      \
+        else                                                                                       \
+            LANE_LOOP {                                                                            \
+                GET(x, A, a);                                                                      \
+                GET(y, B, b);                                                                      \
+                GET(z, C, c);                                                                      \
+                GET(w, E, e);                                                                      \
+                PUT(D, expression);                                                                \
+            }                                                                                      \
         return STEP_next;                                                                          \
     }
 

@@ -178,7 +178,7 @@ static void run_workers(Launch *launch, WorkerStart *starts, int count, EmuCount
         start->worker.launch = launch;
         start->worker.deep = deep ? launch->observer : NULL;
         start->worker.random = launch->options.seed * UINT64_C(0x2545f4914f6cdd1d) + (uint64_t)i;
-        start->worker.counts = calloc(launch->program->record_count, sizeof(uint64_t));
+        start->worker.counts = calloc(launch->program->record_count + 1, sizeof(uint64_t));
         if (!start->worker.counts) stop(launch, EMU_OUT_OF_MEMORY);
     }
     if (is_stopped(launch)) return;

@@ -33,15 +33,15 @@ static inline const uint32_t *register_slots(const Record *record) {
         if (!access_resolve(warp, record, lanes, size, OBSERVE_load, &access, &step)) return step; \
         const uint32_t *slots = register_slots(record);                                            \
         if (access.consecutive && !strong && sizeof(T) == sizeof(lane_type) && op.count == 1) {    \
-            memcpy(warp_slot(warp, slots[0]), access.bytes[0], EMU_LANES * sizeof(T));             \
+            memcpy(warp_slot(warp, slots[0]), access_at(&access, 0), EMU_LANES * sizeof(T));       \
             return STEP_next;                                                                      \
         }                                                                                          \
         for (int k = 0; k < op.count; k++) {                                                       \
             lane_type *d = warp_slot(warp, slots[k]);                                              \
             for (int i = 0; i < EMU_LANES; i++)                                                    \
                 if (lanes >> i & 1)                                                                \
-                    d[i] = (lane_type)(wide)load_##T(access.bytes[i] + (size_t)k * sizeof(T),      \
-                                                     strong);                                      \
+                    d[i] = (lane_type)(wide)load_##T(                                              \
+                        access_at(&access, i) + (size_t)k * sizeof(T), strong);                    \
         }                                                                                          \
         return STEP_next;                                                                          \
     }
@@ -59,8 +59,8 @@ PLAIN_HANDLER(load_128) {
     LaneU64 *d = warp_slot(warp, record->slot[0]);
     for (int i = 0; i < EMU_LANES; i++) {
         if (!(lanes >> i & 1)) continue;
-        memcpy((void *)&d[i], access.bytes[i], 8);
-        memcpy((void *)&d[EMU_LANES + i], access.bytes[i] + 8, 8);
+        memcpy((void *)&d[i], access_at(&access, i), 8);
+        memcpy((void *)&d[EMU_LANES + i], access_at(&access, i) + 8, 8);
     }
     return STEP_next;
 }

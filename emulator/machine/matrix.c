@@ -62,7 +62,7 @@ PLAIN_HANDLER(load_matrix) {
     for (uint32_t m = 0; m < (record->slot[4] & FACT_COUNT); m++) {
         Matrix matrix;
         for (int row = 0; row < ROWS; row++)
-            memcpy(matrix[row], access.bytes[ROWS * m + (uint32_t)row], ROW_BYTES);
+            memcpy(matrix[row], access_at(&access, ROWS * m + (uint32_t)row), ROW_BYTES);
         matrix_to_register(matrix, transposed, warp_slot(warp, record->list[m]));
     }
     if (warp->undefined) spread_undefined(warp, transposed);
@@ -83,7 +83,7 @@ PLAIN_HANDLER(store_matrix) {
         Matrix matrix;
         matrix_from_register(matrix, transposed, warp_slot(warp, record->list[m]));
         for (int row = 0; row < ROWS; row++)
-            memcpy(access.bytes[ROWS * m + (uint32_t)row], matrix[row], ROW_BYTES);
+            memcpy(access_at(&access, ROWS * m + (uint32_t)row), matrix[row], ROW_BYTES);
     }
     matrix_meet(warp, record);
     return STEP_next;

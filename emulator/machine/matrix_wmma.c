@@ -85,9 +85,9 @@ static Step move_fragment(Warp *warp, const Record *record, uint32_t lanes, Obse
         void *words = register_of(warp, record, &move, i);
         for (int lane = 0; lane < EMU_LANES; lane++)
             if (kind == OBSERVE_load)
-                put_element(words, &move, i, lane, access.bytes[lane]);
+                put_element(words, &move, i, lane, access_at(&access, lane));
             else
-                get_element(words, &move, i, lane, access.bytes[lane]);
+                get_element(words, &move, i, lane, access_at(&access, lane));
     }
     matrix_meet(warp, record);
     return STEP_next;

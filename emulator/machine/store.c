@@ -33,14 +33,14 @@ static inline const uint32_t *register_slots(const Record *record) {
             return step;                                                                           \
         const uint32_t *slots = register_slots(record);                                            \
         if (access.consecutive && !strong && sizeof(T) == sizeof(lane_type) && op.count == 1) {    \
-            memcpy(access.bytes[0], warp_slot(warp, slots[0]), EMU_LANES * sizeof(T));             \
+            memcpy(access_at(&access, 0), warp_slot(warp, slots[0]), EMU_LANES * sizeof(T));       \
             return STEP_next;                                                                      \
         }                                                                                          \
         for (int k = 0; k < op.count; k++) {                                                       \
             const lane_type *v = warp_slot(warp, slots[k]);                                        \
             for (int i = 0; i < EMU_LANES; i++)                                                    \
                 if (lanes >> i & 1)                                                                \
-                    store_##T(access.bytes[i] + (size_t)k * sizeof(T), (T)v[i], strong);           \
+                    store_##T(access_at(&access, i) + (size_t)k * sizeof(T), (T)v[i], strong);     \
         }                                                                                          \
         return STEP_next;                                                                          \
     }
@@ -56,8 +56,8 @@ PLAIN_HANDLER(store_128) {
     const LaneU64 *v = warp_slot(warp, record->slot[0]);
     for (int i = 0; i < EMU_LANES; i++) {
         if (!(lanes >> i & 1)) continue;
-        memcpy(access.bytes[i], (const void *)&v[i], 8);
-        memcpy(access.bytes[i] + 8, (const void *)&v[EMU_LANES + i], 8);
+        memcpy(access_at(&access, i), (const void *)&v[i], 8);
+        memcpy(access_at(&access, i) + 8, (const void *)&v[EMU_LANES + i], 8);
     }
     return STEP_next;
 }
@@ -98,7 +98,7 @@ PLAIN_HANDLER(discard) {
     Step step;
     if (!access_resolve(warp, record, lanes, 128, OBSERVE_store, &access, &step)) return step;
     for (int i = 0; i < EMU_LANES; i++)
-        if (lanes >> i & 1) memset(access.bytes[i], 0xff, 128);
+        if (lanes >> i & 1) memset(access_at(&access, i), 0xff, 128);
     return STEP_next;
 }
 

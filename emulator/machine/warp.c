@@ -182,24 +182,35 @@ Step warp_exit(Warp *warp, uint32_t lanes) {
 
 /* The loop. */
 
-/* One fragment, until it must not go on alone. Counts by record are the only thing that is noted,
- * everything else follows from them. */
+/* A full warp is what is nearly always counted. */
+static inline uint32_t count_lanes(uint32_t lanes) {
+    return lanes == ~0u ? EMU_LANES : (uint32_t)__builtin_popcount(lanes);
+}
+
+/* One fragment, until it must not go on alone. Executions are counted by the stretches between
+ * jumps: the first record of a stretch is counted up, and what follows its last one down. */
 static Step run_records(Warp *warp, uint64_t end) {
     const Record *records = warp->program->records;
     uint64_t *counts = warp->worker->counts, lane_steps = 0, steps = warp->steps;
+    uint32_t pc = warp->pc, start = pc, active = warp->active, limit = warp->limit;
     Step step = STEP_next;
-    while (steps < end && warp->pc < warp->limit) {
-        const Record *record = &records[warp->pc];
-        uint32_t lanes = warp->active & (warp_predicate(warp, record->guard) ^ record->guard_flip);
-        counts[warp->pc]++;
-        warp->pc++;
-        steps++;
+    while (steps < end && pc < limit) {
+        const Record *record = &records[pc];
+        uint32_t lanes = active;
+        if (record->guard != SLOT_always)
+            lanes &= warp_predicate(warp, record->guard) ^ record->guard_flip;
+        warp->pc = ++pc;
+        warp->steps = ++steps;
         if (!lanes) continue;
-        lane_steps += (uint32_t)__builtin_popcount(lanes);
+        lane_steps += count_lanes(lanes);
         step = record->run(warp, record, lanes);
+        if (warp->pc != pc) {
+            counts[start]++, counts[pc]--;
+            start = pc = warp->pc;
+        }
         if (step != STEP_next) break;
     }
-    warp->steps = steps;
+    counts[start]++, counts[pc]--;
     warp->worker->lane_steps += lane_steps;
     return step;
 }
@@ -266,9 +277,10 @@ static Step run_records_watched(Warp *warp, uint64_t end) {
         tell_undefined(warp, record, undefined, "branch");
         warp->worker->counts[warp->pc]++;
         warp->pc++;
+        warp->worker->counts[warp->pc]--;
         warp->steps++;
         if (!lanes) continue;
-        warp->worker->lane_steps += (uint32_t)__builtin_popcount(lanes);
+        warp->worker->lane_steps += count_lanes(lanes);
         step = run_watched(warp, record, effects, lanes);
         if (step != STEP_next) break;
     }

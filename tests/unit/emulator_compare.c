@@ -97,6 +97,10 @@ static uint64_t opposite_or(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     (void)d;
     return !holds(the_type, the_relation, a, b) || c;
 }
+static uint64_t either(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    (void)d;
+    return holds(the_type, the_relation, a, b) || c;
+}
 static uint64_t xor_not(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     (void)d;
     return holds(the_type, the_relation, a, b) ^ !c;
@@ -117,8 +121,9 @@ static void compare_one(const Type *type, const Relation *relation) {
     bool ftz = strncmp(type->name, "ftz.", 4) == 0;
     const char *name = ftz ? type->name + 4 : type->name, *flush = ftz ? ".ftz" : "";
     snprintf(texts[0], 128, "setp.%s%s.%s", relation->name, flush, name);
-    snprintf(texts[1], 128, "setp.%s.or%s.%s $p4|$p0, $%c1, $%c2, $p3", relation->name, flush, name,
-             r, r);
+    bool half = type->class == FLOAT && k == 'h'; // these have no second result, nor a set to f32
+    snprintf(texts[1], 128, "setp.%s.or%s.%s %s$p0, $%c1, $%c2, $p3", relation->name, flush, name,
+             half ? "" : "$p4|", r, r);
     snprintf(texts[2], 128, "setp.%s.xor%s.%s $p0, $%c1, $%c2, !$p3", relation->name, flush, name,
              r, r);
     snprintf(texts[3], 128, "set.%s%s.u32.%s", relation->name, flush, name);
@@ -129,13 +134,12 @@ static void compare_one(const Type *type, const Relation *relation) {
     snprintf(kinds[3], 8, "w%c%c", k, k);
     snprintf(kinds[4], 8, "w%c%cp", k, k);
     const ScalarRow rows[] = {{texts[0], kinds[0], plain, NULL},
-                              {texts[1], kinds[1], opposite_or, NULL},
+                              {texts[1], kinds[1], half ? either : opposite_or, NULL},
                               {texts[2], kinds[1], xor_not, NULL},
                               {texts[3], kinds[3], all_ones, NULL},
                               {texts[4], kinds[4], one_and, NULL}};
     the_type = type, the_relation = relation;
     EmuOptions options = {.workers = 1};
-    bool half = type->class == FLOAT && k == 'h'; // these have no set to f32
     scalar_run(rows, half ? 4 : 5, "sm_90a", &options);
 }
 
