@@ -33,8 +33,8 @@ static double greater(double x, double y) {
     return x > y ? x : y;
 }
 
-/* Where an operand is zero or no number there is nothing to round, and pow is right; glibc's powl is
- * not: it gives (-inf)^(-2^63) = inf. */
+/* Where an operand is zero or no number there is nothing to round, and pow is right; glibc's powl
+ * is not: it gives (-inf)^(-2^63) = inf. */
 static double wide_power(double x, double y) {
     if (x == 0 || !isfinite(x) || !isfinite(y)) return pow(x, y);
     return (double)powl((long double)x, (long double)y);

@@ -33,6 +33,10 @@ typedef struct Cuda {
 static Cuda cuda;
 static void *cuda_library;
 
+#ifndef TCC_EMU_BUILT
+#define TCC_EMU_BUILT "libtcc-emu.so"
+#endif
+
 // The library that was built, or the one that TCC_EMU_LIBRARY names.
 static inline const char *host_library(void) {
     const char *path = getenv("TCC_EMU_LIBRARY");

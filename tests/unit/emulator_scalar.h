@@ -1,8 +1,8 @@
 // One instruction on many values: each row of a table is an instruction as text, the kinds of its
 // operands, and what it should give, by C code that shares nothing with the machine.
 //
-// Kinds, a letter an operand, the result first: h 16 bits, w 32, l 64, p a predicate (1 or 0), f and
-// d a float's bits of 32 and 64 (for choosing values).
+// Kinds, a letter an operand, the result first: h 16 bits, w 32, l 64, p a predicate (1 or 0),
+// f and d a float's bits of 32 and 64 (for choosing values).
 #ifndef TCC_TESTS_UNIT_EMULATOR_SCALAR_H
 #define TCC_TESTS_UNIT_EMULATOR_SCALAR_H
 
