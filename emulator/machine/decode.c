@@ -219,7 +219,7 @@ static bool decode_function(Decoder *decoder, ProgramFunction *function) {
 static uint32_t local_stride(const Program *program) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < program->function_count; i++) sum += program->functions[i].local_bytes;
-    if (program->function_count > 1) sum += EMU_STACK;
+    if (program->function_count > 1 || program->has_stack) sum += EMU_STACK;
     return (uint32_t)sum;
 }
 

@@ -86,6 +86,7 @@ typedef struct Frame {
     uint32_t lanes; /* that have not returned or exited */
     uint32_t return_pc, depth;
     uint64_t local; /* where its local variables begin in every lane's local memory */
+    uint64_t top;   /* where they end, and what alloca gave */
 } Frame;
 
 /* What bar.red gives: true predicates, and whether all and any are. */
@@ -265,7 +266,7 @@ struct Program {
     const ObserveVariable *shared;
     uint32_t shared_count;
     uint32_t local_stride; /* bytes of local memory a lane has */
-    bool calls_indirectly;
+    bool calls_indirectly, has_stack; /* has_stack: alloca is used */
     uint32_t registers; /* an estimate of those a thread needs */
 };
 

@@ -39,8 +39,7 @@ static Frame *frame_new(const ProgramFunction *function, bool deep) {
 Step warp_call(Warp *warp, const Record *record, uint32_t lanes, uint32_t function) {
     const Program *program = warp->program;
     const ProgramFunction *callee = &program->functions[function];
-    const ProgramFunction *caller = &program->functions[warp->frame->function];
-    uint64_t local = warp->frame->local + caller->local_bytes;
+    uint64_t local = warp->frame->top;
     Frame *frame = NULL;
     if (local + callee->local_bytes <= program->local_stride && warp->frame->depth < EMU_DEPTH)
         frame = frame_new(callee, warp->worker->deep != NULL);
@@ -51,6 +50,7 @@ Step warp_call(Warp *warp, const Record *record, uint32_t lanes, uint32_t functi
     frame->return_pc = warp->pc;
     frame->depth = warp->frame->depth + 1;
     frame->local = local;
+    frame->top = local + callee->local_bytes;
     warp_put(warp, warp->frame, warp->active & ~lanes, warp->pc);
     warp->active = lanes;
     warp->pc = callee->first;

@@ -5,16 +5,16 @@
 extern const FormTable emu_forms_integer, emu_forms_bits, emu_forms_compare, emu_forms_float,
     emu_forms_half, emu_forms_approx, emu_forms_cvt, emu_forms_move, emu_forms_load,
     emu_forms_store, emu_forms_atomic, emu_forms_shuffle, emu_forms_vote, emu_forms_barrier,
-    emu_forms_fence, emu_forms_control, emu_forms_call, emu_forms_mma, emu_forms_matrix,
-    emu_forms_wmma, emu_forms_async, emu_forms_mbarrier;
+    emu_forms_fence, emu_forms_control, emu_forms_call, emu_forms_stack, emu_forms_mma,
+    emu_forms_matrix, emu_forms_wmma, emu_forms_async, emu_forms_mbarrier;
 
 const FormTable *const emu_form_tables[] = {
-    &emu_forms_integer, &emu_forms_bits,     &emu_forms_compare, &emu_forms_float,
-    &emu_forms_half,    &emu_forms_approx,   &emu_forms_cvt,     &emu_forms_move,
-    &emu_forms_load,    &emu_forms_store,    &emu_forms_atomic,  &emu_forms_shuffle,
-    &emu_forms_vote,    &emu_forms_barrier,  &emu_forms_fence,   &emu_forms_control,
-    &emu_forms_call,    &emu_forms_mma,      &emu_forms_matrix,  &emu_forms_wmma,
-    &emu_forms_async,   &emu_forms_mbarrier,
+    &emu_forms_integer, &emu_forms_bits,    &emu_forms_compare,  &emu_forms_float,
+    &emu_forms_half,    &emu_forms_approx,  &emu_forms_cvt,      &emu_forms_move,
+    &emu_forms_load,    &emu_forms_store,   &emu_forms_atomic,   &emu_forms_shuffle,
+    &emu_forms_vote,    &emu_forms_barrier, &emu_forms_fence,    &emu_forms_stack,
+    &emu_forms_control, &emu_forms_call,    &emu_forms_mma,      &emu_forms_matrix,
+    &emu_forms_wmma,    &emu_forms_async,   &emu_forms_mbarrier,
 };
 const uint32_t emu_form_table_count = sizeof emu_form_tables / sizeof *emu_form_tables;
 

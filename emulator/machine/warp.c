@@ -24,6 +24,7 @@ void warp_begin(Warp *warp, uint32_t lanes) {
     warp->entry_frame.lanes = lanes;
     warp->entry_frame.depth = 0;
     warp->entry_frame.local = 0;
+    warp->entry_frame.top = warp->program->functions[0].local_bytes;
     warp->entry_frame.function = 0;
     warp_enter_frame(warp, &warp->entry_frame);
 }
