@@ -85,7 +85,7 @@ static bool parse_labelled(Parser *p, const Token *label) {
     if (parse_take_word(p, "calltargets")) return parse_call_targets(p, label);
     if (parse_take_word(p, "callprototype")) return parse_prototype(p, label);
     Symbol *symbol = symbol_declare(p, label, SYMBOL_label);
-    if (!symbol) return false;
+    if (!symbol) return true; /* reported, and there is nothing to give up */
     symbol->index = (uint32_t)p->body->instructions.count;
     p->body->last_label = symbol->index;
     return true;

@@ -117,7 +117,8 @@ static bool fit_constant(Fitting *f, const FormOperand *form, PtxOperand *operan
                                                                    : TOKEN_f64};
     if (is_written(form)) return fail(f, "must be a register to write to");
     if (form->no_constant) return fail(f, "must be a register");
-    if (type == PTX_TYPE_none) return value.kind == TOKEN_integer || fail(f, "must be an integer");
+    if (type == PTX_TYPE_none && value.kind != TOKEN_integer) return fail(f, "must be an integer");
+    if (type == PTX_TYPE_none) return fit_range(f, form, operand);
     if (!constant_bits(value, type, &operand->bits))
         return fail(f, "is no constant of type .%s", ptx_type_name(type));
     operand->kind = type == PTX_TYPE_f32   ? PTX_OPERAND_f32

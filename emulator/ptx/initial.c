@@ -7,6 +7,7 @@ typedef struct Initial {
     PtxVariable *variable;
     const uint64_t *dims;
     int rank;
+    bool open;        /* the first dimension is told by the values */
     uint64_t element; /* bytes of one value */
     uint64_t at, end; /* bytes: where the next value goes, and where values must end */
     VEC(uint8_t) bytes;
@@ -118,6 +119,7 @@ static bool parse_scalar(Parser *p, Initial *initial) {
 /* Bytes of what one pair of braces at that depth holds. */
 static uint64_t level_bytes(const Initial *initial, int depth) {
     uint64_t bytes = initial->element;
+    if (initial->open && depth == 0) return UINT64_MAX;
     for (int i = depth; i < initial->rank; i++) bytes *= initial->dims[i];
     return bytes;
 }
@@ -144,6 +146,7 @@ bool parse_initial(Parser *p, PtxVariable *variable, const uint64_t *dims, int r
     Initial initial = {.variable = variable,
                        .dims = dims,
                        .rank = rank,
+                       .open = open,
                        .element = (uint64_t)ptx_type_bits(variable->type) / 8,
                        .end = open ? UINT64_MAX : variable->size};
     bool list = parse_is_mark(p, '{');

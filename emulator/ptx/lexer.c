@@ -109,7 +109,8 @@ static bool take_float_bits(Lexer *lexer, Token *token) {
     }
     const char *start = lexer->at;
     lexer->at += 2 + digits;
-    *token = (Token){.kind = letter == 'f' ? TOKEN_f32 : TOKEN_f64, .bits = bits};
+    token->kind = letter == 'f' ? TOKEN_f32 : TOKEN_f64;
+    token->bits = bits;
     take_text(lexer, token, start);
     return true;
 }
@@ -175,11 +176,8 @@ static void take_integer(Lexer *lexer, Token *token) {
 }
 
 static void take_number(Lexer *lexer, Token *token) {
-    uint32_t line = token->line, column = token->column;
     if (!take_float_bits(lexer, token) && !take_decimal_float(lexer, token))
         take_integer(lexer, token);
-    token->line = line;
-    token->column = column;
 }
 
 static void take_string(Lexer *lexer, Token *token) {
@@ -219,16 +217,26 @@ static void take_mark(Lexer *lexer, Token *token) {
     take_text(lexer, token, start);
 }
 
+/* A comment that is not closed takes all that is left. */
+static void take_open_comment(Lexer *lexer, Token *token) {
+    token->kind = TOKEN_bad;
+    token->text = (Str){lexer->at, 2};
+    lexer->at = lexer->end;
+}
+
 Token lexer_next(Lexer *lexer) {
     skip_blanks(lexer);
     Token token = {.kind = TOKEN_end,
                    .text = {lexer->at, 0},
+                   .start = lexer->at,
                    .line = lexer->line,
                    .column = (uint32_t)(lexer->at - lexer->line_start) + 1};
     if (lexer->at == lexer->end) return token;
     char c = *lexer->at, next = peek(lexer, 1);
     bool after_word = lexer->after_word;
-    if (c == '%' && !is_name_part(next))
+    if (c == '/' && next == '*')
+        take_open_comment(lexer, &token);
+    else if (c == '%' && !is_name_part(next))
         take_mark(lexer, &token);
     else if (is_name_start(c))
         take_name(lexer, &token);

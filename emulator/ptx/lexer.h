@@ -34,6 +34,7 @@ typedef struct Token {
     int mark;
     bool is_unsigned; /* of an integer: with U, or beyond 2^63 */
     Str text;
+    const char *start; /* in the text, of `column` */
     uint64_t bits;
     uint32_t line, column; /* from 1 */
 } Token;

@@ -7,7 +7,7 @@
 
 /* The line that a token stands in, at most 200 bytes of it. */
 static Str line_of(const Parser *p, const Token *at) {
-    const char *start = at->text.data - (at->column - 1), *end = p->lexer.end;
+    const char *start = at->start - (at->column - 1), *end = p->lexer.end;
     size_t size = (size_t)(end - start), most = size < 200 ? size : 200;
     const char *newline = memchr(start, '\n', most);
     if (at->column > 200) return (Str){start, most};
@@ -160,7 +160,7 @@ PtxStatus ptx_parse(Arena *arena, Str text, const PtxModule **out_module, PtxErr
     p->symbols.arena = p->files.arena = p->debug_strings.arena = p->scratch;
     grammar_open(&p->grammar, p->scratch);
     if (text.size > LIMIT_TEXT) {
-        Token at = {.text = p->text, .line = 1, .column = 1};
+        Token at = {.start = p->text.data, .line = 1, .column = 1};
         parse_fail(p, &at, "more than %d bytes of text", LIMIT_TEXT);
     } else {
         parse_module(p);

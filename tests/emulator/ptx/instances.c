@@ -20,6 +20,7 @@ typedef struct Maker {
     Grammar grammar;
     uint64_t random;
     bool tensor;   // the row is a product of matrices
+    int constant;  // where one is asked for; 0: the first that is allowed
     int registers; // of the next operand
 } Maker;
 
@@ -158,7 +159,8 @@ static void put_value(Maker *maker, Buf *buf, const FormOperand *operand, const 
         return;
     }
     if (operand->constant) {
-        buf_print(buf, "%lld", operand->allowed.size ? atoll(operand->allowed.data) : 1);
+        long long first = operand->allowed.size ? atoll(operand->allowed.data) : 1;
+        buf_print(buf, "%lld", maker->constant ? maker->constant : first);
         return;
     }
     if (operand->parts == PARTS_pack)
@@ -250,6 +252,9 @@ static void put_twists(Maker *maker, PtxRow row, const Form *form, const Choice 
         put_instance(maker, row, form, choice, item, NULL, false);
     PtxModifier extra = (PtxModifier)draw(maker, PTX_MOD_count);
     put_instance(maker, row, form, choice, -1, ptx_modifier_text(extra), false);
+    maker->constant = 1 + (int)draw(maker, 40);
+    put_instance(maker, row, form, choice, -1, NULL, false);
+    maker->constant = 0;
     for (int i = 0; i < form->item_count; i++) {
         Choice other = *choice;
         if (form->items[i].kind != WORD_type || draw(maker, 3)) continue;
