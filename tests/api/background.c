@@ -1,9 +1,8 @@
 // Compilations in the background, and the log of what a compiler does.
 #include "tests/support/counted_memory.h"
+#include "tests/support/host.h"
 #include "tests/support/programs.h"
-#include "tests/unit/test.h"
 
-#include <tcc/tcc.h>
 #include <unistd.h>
 
 static const char twice[] = "model twice(x: f32[3]) -> (y: f32[3]) { y = x + x }\n";
@@ -27,18 +26,12 @@ static tcc_task *start(tcc_compiler *compiler, const char *text) {
 }
 
 static float run_unit(tcc_unit *unit) {
-    const tcc_model_api *api;
-    tcc_model *model;
-    tcc_session *session;
     float x[3] = {1, 2, 3}, y[3] = {0};
-    tcc_tensor in = {.size = sizeof in, .dtype = TCC_F32, .rank = 1, .data = x, .dims = {3}};
-    tcc_tensor out = in;
-    out.data = y;
-    if (!CHECK_INT(tcc_unit_open(unit, NULL, &api, &model), TCC_OK)) return 0;
-    CHECK_INT(api->session_new(model, &session), TCC_OK);
-    CHECK_INT(api->run(session, &in, 1, &out, 1), TCC_OK);
-    api->session_free(session);
-    api->close(model);
+    tcc_tensor in = host_vector(x, TCC_F32, 3), out = host_vector(y, TCC_F32, 3);
+    Host h = {.unit = unit};
+    if (host_start(&h, NULL)) CHECK_INT(h.api->run(h.session, &in, 1, &out, 1), TCC_OK);
+    h.unit = NULL; // the caller's
+    host_close(&h);
     return y[2];
 }
 

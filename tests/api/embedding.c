@@ -1,48 +1,14 @@
 // What docs/embedding.md promises of tensors, threads, errors and ownership.
-#include "tests/unit/test.h"
+#include "tests/support/host.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <tcc/tcc.h>
 #include <unistd.h>
 
-typedef struct Host {
-    tcc_compiler *compiler;
-    tcc_unit *unit;
-    const tcc_model_api *api;
-    tcc_model *model;
-    tcc_session *session;
-} Host;
-
-static bool host_open(Host *h, const char *text, const tcc_open_options *options) {
-    *h = (Host){0};
-    bool good = tcc_compiler_new(&h->compiler) == TCC_OK &&
-                tcc_compile_memory(h->compiler, "test.g", text, strlen(text), &h->unit) == TCC_OK &&
-                tcc_unit_open(h->unit, options, &h->api, &h->model) == TCC_OK &&
-                h->api->session_new(h->model, &h->session) == TCC_OK;
-    if (!CHECK(good)) printf("    %s\n", h->compiler ? tcc_message(h->compiler) : "no compiler");
-    return good;
-}
-
-static void host_close(Host *h) {
-    h->api->session_free(h->session);
-    h->api->close(h->model);
-    tcc_unit_free(h->unit);
-    tcc_compiler_free(h->compiler);
-}
-
-static tcc_tensor matrix(void *data, int64_t rows, int64_t columns) {
-    return (tcc_tensor){.size = sizeof(tcc_tensor),
-                        .dtype = TCC_F32,
-                        .rank = 2,
-                        .data = data,
-                        .dims = {rows, columns}};
-}
-
 static tcc_tensor strided(void *data, int64_t rows, int64_t columns, int64_t row, int64_t column) {
-    tcc_tensor t = matrix(data, rows, columns);
+    tcc_tensor t = host_matrix(data, rows, columns);
     t.strides[0] = row;
     t.strides[1] = column;
     return t;
@@ -59,15 +25,15 @@ static const char twice[] = "dim N in 0..9\n"
 
 static void test_strides(void) {
     Host h;
-    if (!host_open(&h, twice, NULL)) return;
+    if (!host_open(&h, twice, NULL, NULL)) return;
     float x[6] = {1, 2, 3, 4, 5, 6}, y[6];
     const float transposed[6] = {2, 6, 10, 4, 8, 12}, backward[6] = {12, 10, 8, 6, 4, 2};
     const float repeated[6] = {2, 4, 6, 2, 4, 6};
-    CHECK_INT(run(&h, strided(x, 2, 3, 1, 2), matrix(y, 2, 3)), TCC_OK);
+    CHECK_INT(run(&h, strided(x, 2, 3, 1, 2), host_matrix(y, 2, 3)), TCC_OK);
     CHECK_MEM(y, transposed, sizeof y);
-    CHECK_INT(run(&h, strided(x + 5, 2, 3, -3, -1), matrix(y, 2, 3)), TCC_OK);
+    CHECK_INT(run(&h, strided(x + 5, 2, 3, -3, -1), host_matrix(y, 2, 3)), TCC_OK);
     CHECK_MEM(y, backward, sizeof y);
-    CHECK_INT(run(&h, strided(x, 2, 3, 0, 1), matrix(y, 2, 3)), TCC_OK);
+    CHECK_INT(run(&h, strided(x, 2, 3, 0, 1), host_matrix(y, 2, 3)), TCC_OK);
     CHECK_MEM(y, repeated, sizeof y);
     host_close(&h);
 }
@@ -77,7 +43,7 @@ static void test_strides(void) {
 static void test_extreme_strides(void) {
     static const int64_t strides[] = {INT64_MAX, INT64_MIN, -1, INT64_MAX / 8};
     Host h;
-    if (!host_open(&h, twice, NULL)) return;
+    if (!host_open(&h, twice, NULL, NULL)) return;
     float x[6] = {1, 2, 3, 4, 5, 6}, y[6];
     for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
         int64_t s = strides[i];
@@ -86,31 +52,31 @@ static void test_extreme_strides(void) {
         CHECK(y[0] == 2 && y[2] == 6 && y[4] == 10);
         CHECK_INT(run(&h, strided(NULL, 0, 3, s, s), strided(NULL, 0, 3, s, s)), TCC_OK);
         if (s == -1) continue;
-        CHECK_INT(run(&h, strided(x, 2, 3, s, 1), matrix(y, 2, 3)), TCC_INVALID);
+        CHECK_INT(run(&h, strided(x, 2, 3, s, 1), host_matrix(y, 2, 3)), TCC_INVALID);
         CHECK_STR(h.api->session_message(h.session),
                   "input \"x\" has strides that reach beyond all memory [tensor-strides]");
-        CHECK_INT(run(&h, matrix(x, 2, 3), strided(y, 2, 3, 1, s)), TCC_INVALID);
+        CHECK_INT(run(&h, host_matrix(x, 2, 3), strided(y, 2, 3, 1, s)), TCC_INVALID);
     }
     host_close(&h);
 }
 
 static void test_gaps_of_outputs_are_kept(void) {
     Host h;
-    if (!host_open(&h, twice, NULL)) return;
+    if (!host_open(&h, twice, NULL, NULL)) return;
     float x[6] = {1, 2, 3, 4, 5, 6}, y[12];
     for (int i = 0; i < 12; i++) y[i] = -1;
-    CHECK_INT(run(&h, matrix(x, 2, 3), strided(y, 2, 3, 6, 2)), TCC_OK);
+    CHECK_INT(run(&h, host_matrix(x, 2, 3), strided(y, 2, 3, 6, 2)), TCC_OK);
     for (int i = 0; i < 12; i++) CHECK(y[i] == (i % 2 ? -1 : 2 * x[i / 2]));
     host_close(&h);
 }
 
 static void test_bytes_of_offset(void) {
     Host h;
-    if (!host_open(&h, twice, NULL)) return;
+    if (!host_open(&h, twice, NULL, NULL)) return;
     const float x[3] = {1, 2, 3}, want[3] = {2, 4, 6};
     char in[16], out[16];
     memcpy(in + 3, x, sizeof x);
-    tcc_tensor a = matrix(in, 1, 3), b = matrix(out, 1, 3);
+    tcc_tensor a = host_matrix(in, 1, 3), b = host_matrix(out, 1, 3);
     a.byte_offset = 3;
     b.byte_offset = 1;
     CHECK_INT(run(&h, a, b), TCC_OK);
@@ -121,18 +87,18 @@ static void test_bytes_of_offset(void) {
 // The output is the input shifted by a row; so each is written before it would be read.
 static void test_shared_memory(void) {
     Host h;
-    if (!host_open(&h, twice, NULL)) return;
+    if (!host_open(&h, twice, NULL, NULL)) return;
     float x[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     const float want[12] = {1, 2, 3, 2, 4, 6, 8, 10, 12, 14, 16, 18};
-    CHECK_INT(run(&h, matrix(x, 3, 3), matrix(x + 3, 3, 3)), TCC_OK);
+    CHECK_INT(run(&h, host_matrix(x, 3, 3), host_matrix(x + 3, 3, 3)), TCC_OK);
     CHECK_MEM(x, want, sizeof want);
     host_close(&h);
 }
 
 static void test_no_elements(void) {
     Host h;
-    if (!host_open(&h, twice, NULL)) return;
-    CHECK_INT(run(&h, matrix(NULL, 0, 3), matrix(NULL, 0, 3)), TCC_OK);
+    if (!host_open(&h, twice, NULL, NULL)) return;
+    CHECK_INT(run(&h, host_matrix(NULL, 0, 3), host_matrix(NULL, 0, 3)), TCC_OK);
     host_close(&h);
 }
 
@@ -140,7 +106,7 @@ static void test_no_elements(void) {
 // honoured.
 static void test_check_honours_strides(void) {
     Host h;
-    if (!host_open(&h, twice, NULL)) return;
+    if (!host_open(&h, twice, NULL, NULL)) return;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(memory != MAP_FAILED && mprotect(memory + page, page, PROT_NONE) == 0);
@@ -164,16 +130,17 @@ static void check_refused(const Host *h, tcc_tensor x, tcc_tensor y, const char 
 
 static void test_a_session_goes_on_after_errors(void) {
     Host h;
-    if (!host_open(&h, twice, NULL)) return;
+    if (!host_open(&h, twice, NULL, NULL)) return;
     float x[60] = {1, 2, 3}, y[60];
-    check_refused(&h, matrix(x, 10, 3), matrix(y, 10, 3),
+    check_refused(&h, host_matrix(x, 10, 3), host_matrix(y, 10, 3),
                   "input \"x\": dim N is 10, not in 0..9 [dim-range]");
-    check_refused(&h, matrix(x, 1, 4), matrix(y, 1, 3),
+    check_refused(&h, host_matrix(x, 1, 4), host_matrix(y, 1, 3),
                   "input \"x\": axis 1 has 4 elements, expected 3 [axis-size]");
-    check_refused(&h, matrix(x, 2, 3), matrix(y, 1, 3),
+    check_refused(&h, host_matrix(x, 2, 3), host_matrix(y, 1, 3),
                   "output \"y\": axis 0 has 1 elements, expected 2 [axis-size]");
-    check_refused(&h, matrix(NULL, 2, 3), matrix(y, 2, 3), "input \"x\" has no data [tensor-data]");
-    CHECK_INT(run(&h, matrix(x, 1, 3), matrix(y, 1, 3)), TCC_OK);
+    check_refused(&h, host_matrix(NULL, 2, 3), host_matrix(y, 2, 3),
+                  "input \"x\" has no data [tensor-data]");
+    CHECK_INT(run(&h, host_matrix(x, 1, 3), host_matrix(y, 1, 3)), TCC_OK);
     CHECK(y[0] == 2 && y[1] == 4 && y[2] == 6);
     host_close(&h);
 }
@@ -204,11 +171,11 @@ static void test_a_compiler_goes_on_after_errors(void) {
 
 static void test_handles_are_freed_in_any_order(void) {
     Host h;
-    if (!host_open(&h, twice, NULL)) return;
+    if (!host_open(&h, twice, NULL, NULL)) return;
     float x[3] = {1, 2, 3}, y[3];
     tcc_compiler_free(h.compiler); // the unit keeps it
     h.api->close(h.model);         // the session keeps it
-    CHECK_INT(run(&h, matrix(x, 1, 3), matrix(y, 1, 3)), TCC_OK);
+    CHECK_INT(run(&h, host_matrix(x, 1, 3), host_matrix(y, 1, 3)), TCC_OK);
     CHECK(y[2] == 6);
     h.api->session_free(h.session);
     h.api->session_free(NULL);
@@ -240,7 +207,7 @@ static void backward(void *user, int32_t count, void (*body)(void *data, int32_t
 static float *run_rows(const Host *h) {
     float *x = malloc(sizeof(float) * ROWS * COLUMNS), *y = malloc(sizeof(float) * ROWS * COLUMNS);
     for (int i = 0; i < ROWS * COLUMNS; i++) x[i] = (float)(i % 1013) / 500 - 1;
-    CHECK_INT(run(h, matrix(x, ROWS, COLUMNS), matrix(y, ROWS, COLUMNS)), TCC_OK);
+    CHECK_INT(run(h, host_matrix(x, ROWS, COLUMNS), host_matrix(y, ROWS, COLUMNS)), TCC_OK);
     free(x);
     return y;
 }
@@ -251,7 +218,7 @@ static void test_threads_of_the_caller(void) {
         .size = sizeof own, .threads = 5, .parallel_for = backward, .parallel_user = &calls};
     tcc_open_options alone = {.size = sizeof alone, .threads = 1};
     Host h, one;
-    if (!host_open(&h, rows, &own) || !host_open(&one, rows, &alone)) return;
+    if (!host_open(&h, rows, NULL, &own) || !host_open(&one, rows, NULL, &alone)) return;
     float *y = run_rows(&h), *want = run_rows(&one);
     CHECK(calls.calls > 0 && calls.most > 1 && calls.most <= 5);
     CHECK_MEM(y, want, sizeof(float) * ROWS * COLUMNS);
@@ -270,7 +237,7 @@ static void test_signals_are_the_hosts(void) {
     struct sigaction action = {.sa_handler = on_signal}, before;
     sigset_t set, old, pending;
     Host h;
-    if (!host_open(&h, rows, &options)) return;
+    if (!host_open(&h, rows, NULL, &options)) return;
     sigaction(SIGUSR1, &action, &before);
     free(run_rows(&h));
     sigemptyset(&set);
@@ -300,7 +267,7 @@ static void test_a_fork_runs_on(void) {
     tcc_open_options options = {.size = sizeof options, .threads = 3};
     Host h;
     int status;
-    if (!host_open(&h, rows, &options)) return;
+    if (!host_open(&h, rows, NULL, &options)) return;
     float *want = run_rows(&h);
     pid_t child = fork();
     if (child == 0) {
@@ -326,7 +293,7 @@ typedef struct Caller {
 static void *call_often(void *data) {
     Caller *c = data;
     float x[3] = {1, 2, 3};
-    tcc_tensor in = matrix(x, 1, 3), out = matrix(c->y, 1, 3);
+    tcc_tensor in = host_matrix(x, 1, 3), out = host_matrix(c->y, 1, 3);
     for (int i = 0; i < 200 && c->status == TCC_OK; i++)
         c->status = c->host->api->run(c->session, &in, 1, &out, 1);
     return NULL;
@@ -337,7 +304,7 @@ static void test_a_session_for_each_thread(void) {
     Host h;
     Caller callers[CALLERS] = {0};
     pthread_t threads[CALLERS];
-    if (!host_open(&h, twice, NULL)) return;
+    if (!host_open(&h, twice, NULL, NULL)) return;
     for (int i = 0; i < CALLERS; i++) {
         callers[i].host = &h;
         CHECK_INT(h.api->session_new(h.model, &callers[i].session), TCC_OK);
@@ -367,10 +334,10 @@ static void test_profile_and_info(void) {
         "    y = softmax(relu(x @ w) @ v)\n"
         "}\n";
     Host h;
-    if (!host_open(&h, text, NULL)) return;
+    if (!host_open(&h, text, NULL, NULL)) return;
     float x[30] = {1}, w[24] = {1}, v[24] = {1}, y[30];
-    tcc_tensor inputs[] = {matrix(x, 10, 3), matrix(w, 3, 8), matrix(v, 8, 3)};
-    tcc_tensor output = matrix(y, 10, 3);
+    tcc_tensor inputs[] = {host_matrix(x, 10, 3), host_matrix(w, 3, 8), host_matrix(v, 8, 3)};
+    tcc_tensor output = host_matrix(y, 10, 3);
     tcc_run_info info = {.size = sizeof info};
     uint32_t calls = 0;
     CHECK_INT(h.api->run_info(h.session, &info), TCC_INVALID); // nothing ran yet
@@ -395,14 +362,14 @@ static void test_many_dims(void) {
     snprintf(text + used, sizeof text - used,
              "z: f32) -> (y: f32[D299, 1]) { y = x299 + x298[0, 0] + z }");
     Host h;
-    if (!host_open(&h, text, NULL)) return;
+    if (!host_open(&h, text, NULL, NULL)) return;
     float x[9], y[9], z = 100;
     static tcc_tensor all[COUNT + 1];
     int64_t dims[TCC_MAX_RANK] = {0};
     for (int i = 0; i < 9; i++) x[i] = (float)i;
-    for (int i = 0; i < COUNT; i++) all[i] = matrix(x, 1 + i % 9, 1);
+    for (int i = 0; i < COUNT; i++) all[i] = host_matrix(x, 1 + i % 9, 1);
     all[COUNT] = (tcc_tensor){.size = sizeof *all, .data = &z, .dtype = TCC_F32};
-    tcc_tensor output = matrix(y, 1 + 299 % 9, 1);
+    tcc_tensor output = host_matrix(y, 1 + 299 % 9, 1);
     CHECK_INT(h.api->output_dims(h.session, all, COUNT + 1, 0, dims), TCC_OK);
     CHECK_INT(dims[0], 1 + 299 % 9);
     CHECK_INT(h.api->run(h.session, all, COUNT + 1, &output, 1), TCC_OK);

@@ -1,9 +1,7 @@
 // Dims that may be negative as far as their ranges tell: `x[5:]` of a dim N in 1..9 has N - 5
 // elements. The model compiles at every level, for every skeleton; its entry refuses the sizes for
 // which a slice lies outside, and gives the right values for the others.
-#include "tests/unit/test.h"
-
-#include <tcc/tcc.h>
+#include "tests/support/host.h"
 
 static const char text[] =
     "dim N in 1..9\n"
@@ -25,31 +23,10 @@ static const char text[] =
 enum { OUTPUTS = 9, MAX_VALUES = 16 };
 
 typedef struct Run {
-    tcc_compiler *compiler;
-    tcc_unit *unit;
-    const tcc_model_api *api;
-    tcc_model *model;
-    tcc_session *session;
+    Host host;
     float in[9], out[OUTPUTS][MAX_VALUES];
     int64_t order[MAX_VALUES];
 } Run;
-
-static bool open_level(Run *r, const char *level) {
-    *r = (Run){0};
-    return CHECK(tcc_compiler_new(&r->compiler) == TCC_OK) &&
-           CHECK(tcc_set_option(r->compiler, "O", level) == TCC_OK) &&
-           CHECK_INT(tcc_compile_memory(r->compiler, "m.g", text, sizeof text - 1, &r->unit),
-                     TCC_OK) &&
-           CHECK_INT(tcc_unit_open(r->unit, NULL, &r->api, &r->model), TCC_OK) &&
-           CHECK(r->api->session_new(r->model, &r->session) == TCC_OK);
-}
-
-static void close_level(Run *r) {
-    if (r->api) r->api->session_free(r->session);
-    if (r->api) r->api->close(r->model);
-    tcc_unit_free(r->unit);
-    tcc_compiler_free(r->compiler);
-}
 
 static tcc_status run(Run *r, int64_t n) {
     tcc_tensor x = {.size = sizeof x, .dtype = TCC_F32, .rank = 1, .data = r->in, .dims = {n}};
@@ -57,7 +34,7 @@ static tcc_status run(Run *r, int64_t n) {
     for (int64_t i = 0; i < n; i++) r->in[i] = (float)(i + 1);
     for (uint32_t o = 0; o < OUTPUTS; o++) {
         tcc_port port = {.size = sizeof port};
-        CHECK(r->api->output_port(r->model, o, &port) == TCC_OK);
+        CHECK(r->host.api->output_port(r->host.model, o, &port) == TCC_OK);
         outs[o] = (tcc_tensor){.size = sizeof outs[o],
                                .dtype = port.dtype,
                                .rank = port.rank,
@@ -66,10 +43,10 @@ static tcc_status run(Run *r, int64_t n) {
             CHECK(port.lo[i] >= 0);
             outs[o].dims[i] = port.hi[i];
         }
-        tcc_status status = r->api->output_dims(r->session, &x, 1, o, outs[o].dims);
+        tcc_status status = r->host.api->output_dims(r->host.session, &x, 1, o, outs[o].dims);
         if (status != TCC_OK) return status;
     }
-    return r->api->run(r->session, &x, 1, outs, OUTPUTS);
+    return r->host.api->run(r->host.session, &x, 1, outs, OUTPUTS);
 }
 
 // x is 1, 2, 3, …, so that x[5:] is 6, 7, … and x[:-5] is 1, 2, ….
@@ -101,16 +78,16 @@ static void test_slices_are_checked_at_entry(void) {
     static const char *const levels[] = {"0", "1", "2"};
     for (int level = 0; level < 3; level++) {
         Run r;
-        bool good = open_level(&r, levels[level]);
+        bool good = host_open(&r.host, text, levels[level], NULL);
         for (int n = 1; n <= 9 && good; n++) {
             tcc_status status = run(&r, n);
             CHECK_INT(status, n < 5 ? TCC_INVALID : TCC_OK);
             if (status == TCC_OK) check_values(&r, n);
             if (n >= 5) continue;
-            const char *message = r.api->session_message(r.session);
-            if (!CHECK(strncmp(message, "m.g:", 4) == 0)) printf("    %s\n", message);
+            const char *message = r.host.api->session_message(r.host.session);
+            if (!CHECK(strncmp(message, "test.g:", 7) == 0)) printf("    %s\n", message);
         }
-        close_level(&r);
+        host_close(&r.host);
     }
 }
 

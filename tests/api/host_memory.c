@@ -1,27 +1,18 @@
 // The host's allocator serves all memory of ours: nothing is left out there, and each allocation
 // may fail.
 #include "tests/support/counted_memory.h"
-#include "tests/unit/test.h"
-
-#include <tcc/tcc.h>
+#include "tests/support/host.h"
 
 static const char plain[] =
     "dim N in 1..64\n"
     "model m(x: f32[N, 4], w: f32[4, 8]) -> (y: f32[N, 8]) { y = softmax(relu(x @ w)) }\n";
 static const char wrong[] = "model m(x: f32[4]) -> (y: f32[5]) { y = x + q }\n";
 
-static tcc_tensor matrix(float *data, int64_t rows, int64_t columns) {
-    return (tcc_tensor){.size = sizeof(tcc_tensor),
-                        .dtype = TCC_F32,
-                        .rank = 2,
-                        .data = data,
-                        .dims = {rows, columns}};
-}
-
 // A run whose input is strided, so that it is staged.
 static tcc_status run(const tcc_model_api *api, tcc_session *session, void *stream) {
     static float x[64 * 4], w[4 * 8], y[64 * 8];
-    tcc_tensor inputs[] = {matrix(x, 3, 4), matrix(w, 4, 8)}, output = matrix(y, 3, 8);
+    tcc_tensor inputs[] = {host_matrix(x, 3, 4), host_matrix(w, 4, 8)},
+               output = host_matrix(y, 3, 8);
     inputs[0].strides[0] = 1;
     inputs[0].strides[1] = 3;
     if (!stream) return api->run(session, inputs, 2, &output, 1);

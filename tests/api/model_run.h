@@ -2,19 +2,13 @@
 #ifndef TCC_TESTS_API_MODEL_RUN_H
 #define TCC_TESTS_API_MODEL_RUN_H
 
-#include "tests/unit/test.h"
-
-#include <tcc/tcc.h>
+#include "tests/support/host.h"
 
 enum { MAX_PORTS = 8 };
 
 // A model in this process, with at most MAX_PORTS inputs and outputs.
 typedef struct Run {
-    tcc_compiler *compiler;
-    tcc_unit *unit;
-    const tcc_model_api *api;
-    tcc_model *model;
-    tcc_session *session;
+    Host host;
     tcc_array *inputs[MAX_PORTS], *outputs[MAX_PORTS];
     tcc_tensor in[MAX_PORTS], out[MAX_PORTS];
     uint32_t input_count, output_count;
@@ -24,9 +18,10 @@ typedef struct Run {
 static inline void make_input(Run *r, uint32_t index, int64_t n) {
     tcc_port port = {.size = sizeof port};
     int64_t dims[TCC_MAX_RANK];
-    CHECK_INT(r->api->input_port(r->model, index, &port), TCC_OK);
+    CHECK_INT(r->host.api->input_port(r->host.model, index, &port), TCC_OK);
     for (uint32_t a = 0; a < port.rank; a++) dims[a] = port.dims[a] < 0 ? n : port.dims[a];
-    CHECK_INT(tcc_array_new(r->compiler, port.dtype, port.rank, dims, &r->inputs[index]), TCC_OK);
+    CHECK_INT(tcc_array_new(r->host.compiler, port.dtype, port.rank, dims, &r->inputs[index]),
+              TCC_OK);
     tcc_array_fill_random(r->inputs[index], index + 1);
     r->in[index] = *tcc_array_tensor(r->inputs[index]);
 }
@@ -36,15 +31,9 @@ static inline bool run_open(Run *r, const char *text, const char *level, int32_t
                             int64_t n) {
     *r = (Run){0};
     tcc_open_options options = {.size = sizeof options, .threads = threads};
-    bool good = tcc_compiler_new(&r->compiler) == TCC_OK &&
-                tcc_set_option(r->compiler, "O", level) == TCC_OK &&
-                tcc_compile_memory(r->compiler, "test.g", text, strlen(text), &r->unit) == TCC_OK &&
-                tcc_unit_open(r->unit, &options, &r->api, &r->model) == TCC_OK &&
-                r->api->session_new(r->model, &r->session) == TCC_OK;
-    if (!CHECK(good)) printf("    %s\n", r->compiler ? tcc_message(r->compiler) : "no compiler");
-    if (!good) return false;
-    r->input_count = r->api->input_count(r->model);
-    r->output_count = r->api->output_count(r->model);
+    if (!host_open(&r->host, text, level, &options)) return false;
+    r->input_count = r->host.api->input_count(r->host.model);
+    r->output_count = r->host.api->output_count(r->host.model);
     for (uint32_t i = 0; i < r->input_count; i++) make_input(r, i, n);
     return true;
 }
@@ -54,10 +43,7 @@ static inline void run_close(Run *r) {
         tcc_array_free(r->inputs[i]);
         tcc_array_free(r->outputs[i]);
     }
-    if (r->session) r->api->session_free(r->session);
-    if (r->model) r->api->close(r->model);
-    tcc_unit_free(r->unit);
-    tcc_compiler_free(r->compiler);
+    host_close(&r->host);
 }
 
 // Runs into new outputs.
@@ -65,13 +51,15 @@ static inline tcc_status run_now(Run *r) {
     for (uint32_t i = 0; i < r->output_count; i++) {
         tcc_port port = {.size = sizeof port};
         int64_t dims[TCC_MAX_RANK];
-        CHECK_INT(r->api->output_port(r->model, i, &port), TCC_OK);
-        CHECK_INT(r->api->output_dims(r->session, r->in, r->input_count, i, dims), TCC_OK);
+        CHECK_INT(r->host.api->output_port(r->host.model, i, &port), TCC_OK);
+        CHECK_INT(r->host.api->output_dims(r->host.session, r->in, r->input_count, i, dims),
+                  TCC_OK);
         tcc_array_free(r->outputs[i]);
-        CHECK_INT(tcc_array_new(r->compiler, port.dtype, port.rank, dims, &r->outputs[i]), TCC_OK);
+        CHECK_INT(tcc_array_new(r->host.compiler, port.dtype, port.rank, dims, &r->outputs[i]),
+                  TCC_OK);
         r->out[i] = *tcc_array_tensor(r->outputs[i]);
     }
-    return r->api->run(r->session, r->in, r->input_count, r->out, r->output_count);
+    return r->host.api->run(r->host.session, r->in, r->input_count, r->out, r->output_count);
 }
 
 static inline bool run_text(Run *r, const char *text, const char *level, int64_t n) {

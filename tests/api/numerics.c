@@ -502,7 +502,7 @@ static void test_indices(void) {
     CHECK(out_f32(&r, 0)[0] == 14 && out_f32(&r, 0)[1] == 10 && out_f32(&r, 0)[2] == 14);
     memcpy(r.in[1].data, bad, sizeof bad);
     CHECK_INT(run_now(&r), TCC_INDEX);
-    CHECK(strstr(r.api->session_message(r.session), "index 5 is not in -5..4") != NULL);
+    CHECK(strstr(r.host.api->session_message(r.host.session), "index 5 is not in -5..4") != NULL);
     run_close(&r);
 }
 

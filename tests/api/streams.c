@@ -1,35 +1,10 @@
 // Streams on the CPU: what is enqueued is done in order, beside the caller, by a thread of the
 // stream or the host's; errors come with the sync.
-#include "tests/unit/test.h"
+#include "tests/support/host.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <tcc/tcc.h>
 #include <unistd.h>
-
-typedef struct Host {
-    tcc_compiler *compiler;
-    tcc_unit *unit;
-    const tcc_model_api *api;
-    tcc_model *model;
-    tcc_session *session;
-} Host;
-
-static bool host_open(Host *h, const char *text) {
-    *h = (Host){0};
-    bool good = tcc_compiler_new(&h->compiler) == TCC_OK &&
-                tcc_compile_memory(h->compiler, "test.g", text, strlen(text), &h->unit) == TCC_OK &&
-                tcc_unit_open(h->unit, NULL, &h->api, &h->model) == TCC_OK &&
-                h->api->session_new(h->model, &h->session) == TCC_OK;
-    return CHECK(good);
-}
-
-static void host_close(Host *h) {
-    h->api->session_free(h->session);
-    h->api->close(h->model);
-    tcc_unit_free(h->unit);
-    tcc_compiler_free(h->compiler);
-}
 
 static tcc_stream *stream_of(const Host *h, const tcc_stream_options *options) {
     tcc_stream *stream = NULL;
@@ -37,20 +12,12 @@ static tcc_stream *stream_of(const Host *h, const tcc_stream_options *options) {
     return stream;
 }
 
-static tcc_tensor vector(void *data, tcc_dtype dtype, int64_t count) {
-    return (tcc_tensor){.size = sizeof(tcc_tensor),
-                        .dtype = (int32_t)dtype,
-                        .rank = 1,
-                        .data = data,
-                        .dims = {count}};
-}
-
 static const char step[] = "dim N in 1..100000\n"
                            "model step(x: f32[N]) -> (y: f32[N]) { y = x * 2.0 + 1.0 }\n";
 
 static tcc_status enqueue_step(const Host *h, tcc_session *session, float *x, float *y,
                                int64_t count, tcc_stream *stream) {
-    tcc_tensor in = vector(x, TCC_F32, count), out = vector(y, TCC_F32, count);
+    tcc_tensor in = host_vector(x, TCC_F32, count), out = host_vector(y, TCC_F32, count);
     return h->api->enqueue(session, &in, 1, &out, 1, stream);
 }
 
@@ -77,7 +44,7 @@ static void check_order(const Host *h, tcc_stream *stream) {
 
 static void test_in_order(void) {
     Host h;
-    if (!host_open(&h, step)) return;
+    if (!host_open(&h, step, NULL, NULL)) return;
     tcc_stream *stream = stream_of(&h, NULL);
     check_order(&h, stream);
     check_order(&h, stream);
@@ -112,7 +79,7 @@ static void test_the_host_decides_when(void) {
     float x[4] = {1, 2, 3, 4}, y[4] = {0}, z[4] = {0};
     const float want[4] = {7, 11, 15, 19};
     Host h;
-    if (!host_open(&h, step)) return;
+    if (!host_open(&h, step, NULL, NULL)) return;
     tcc_stream *stream = stream_of(&h, &options);
     CHECK_INT(enqueue_step(&h, h.session, x, y, 4, stream), TCC_OK);
     CHECK_INT(enqueue_step(&h, h.session, y, z, 4, stream), TCC_OK);
@@ -137,7 +104,7 @@ static void test_the_host_does_it_at_once(void) {
     int calls = 0;
     tcc_stream_options options = {.size = sizeof options, .submit = at_once, .submit_user = &calls};
     Host h;
-    if (!host_open(&h, step)) return;
+    if (!host_open(&h, step, NULL, NULL)) return;
     tcc_stream *stream = stream_of(&h, &options);
     check_order(&h, stream);
     CHECK_INT(calls, 20);
@@ -151,7 +118,8 @@ static const char pick[] =
     "model pick(x: f32[4], i: i64[3]) -> (y: f32[3]) { y = gather(x, i, axis=0) }\n";
 
 static tcc_status enqueue_pick(const Host *h, float *x, int64_t *i, float *y, void *stream) {
-    tcc_tensor in[] = {vector(x, TCC_F32, 4), vector(i, TCC_I64, 3)}, out = vector(y, TCC_F32, 3);
+    tcc_tensor in[] = {host_vector(x, TCC_F32, 4), host_vector(i, TCC_I64, 3)},
+               out = host_vector(y, TCC_F32, 3);
     return h->api->enqueue(h->session, in, 2, &out, 1, stream);
 }
 
@@ -173,7 +141,7 @@ static void check_errors(const Host *h, tcc_stream *stream) {
 
 static void test_errors_come_with_the_sync(void) {
     Host h;
-    if (!host_open(&h, pick)) return;
+    if (!host_open(&h, pick, NULL, NULL)) return;
     tcc_stream *stream = stream_of(&h, NULL);
     check_errors(&h, stream);
     check_errors(&h, NULL);
@@ -184,9 +152,9 @@ static void test_errors_come_with_the_sync(void) {
 static void test_wrong_calls(void) {
     static const char nothing[64];
     Host h;
-    if (!host_open(&h, step)) return;
+    if (!host_open(&h, step, NULL, NULL)) return;
     float x[4] = {0}, y[4];
-    tcc_tensor in = vector(x, TCC_F32, 4), out = vector(y, TCC_F32, 4);
+    tcc_tensor in = host_vector(x, TCC_F32, 4), out = host_vector(y, TCC_F32, 4);
     tcc_stream *stream = stream_of(&h, NULL);
     tcc_status none = h.api->enqueue(h.session, &in, 1, &out, 1, (void *)(uintptr_t)nothing);
     CHECK_INT(none, TCC_INVALID);
@@ -219,9 +187,9 @@ static void test_other_calls_wait(void) {
     int64_t dims[TCC_MAX_RANK] = {0};
     tcc_run_info info = {.size = sizeof info};
     Host h;
-    if (!host_open(&h, step)) return;
+    if (!host_open(&h, step, NULL, NULL)) return;
     tcc_stream *stream = stream_of(&h, NULL), *other = stream_of(&h, NULL);
-    tcc_tensor in = vector(x, TCC_F32, COUNT), out = vector(y, TCC_F32, COUNT);
+    tcc_tensor in = host_vector(x, TCC_F32, COUNT), out = host_vector(y, TCC_F32, COUNT);
     for (int i = 0; i < RUNS; i++)
         CHECK_INT(enqueue_step(&h, h.session, x, y, COUNT, stream), TCC_OK);
     CHECK_INT(h.api->output_dims(h.session, &in, 1, 0, dims), TCC_OK);
@@ -272,7 +240,7 @@ static void test_many_threads(void) {
     Host h;
     pthread_t threads[CALLERS];
     Caller callers[CALLERS];
-    if (!host_open(&h, step)) return;
+    if (!host_open(&h, step, NULL, NULL)) return;
     tcc_stream *streams[] = {stream_of(&h, NULL), stream_of(&h, NULL)};
     for (int i = 0; i < CALLERS; i++) {
         callers[i] = (Caller){.host = &h, .stream = streams[i % 2]};
@@ -291,7 +259,7 @@ static void test_many_threads(void) {
 // A model opened by one library has its streams used by another: here two units, two models.
 static void test_a_stream_for_several_models(void) {
     Host a, b;
-    if (!host_open(&a, step) || !host_open(&b, pick)) return;
+    if (!host_open(&a, step, NULL, NULL) || !host_open(&b, pick, NULL, NULL)) return;
     float x[4] = {1, 2, 3, 4}, y[4], z[3];
     int64_t at[3] = {3, 3, 0};
     tcc_stream *stream = stream_of(&a, NULL);

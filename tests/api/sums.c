@@ -98,7 +98,7 @@ static void count_mismatch(void *user, const tcc_check_result *result) {
 // Against the evaluator, kernel by kernel and as a whole. The verdict is that of the lines.
 static bool check_unit(Run *r) {
     int wrong = 0;
-    tcc_status status = tcc_unit_check(r->unit, r->in, r->input_count, count_mismatch, &wrong);
+    tcc_status status = tcc_unit_check(r->host.unit, r->in, r->input_count, count_mismatch, &wrong);
     CHECK_INT(status, wrong ? TCC_MISMATCH : TCC_OK);
     return CHECK_INT(wrong, 0);
 }
