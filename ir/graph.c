@@ -14,13 +14,15 @@ Graph *graph_new(IrContext *ctx, Arena *arena, Str name) {
 
 /* Types are hashed by id and lists by address: an address only decides where a node is looked for.
  */
-static uint64_t hash_node(const Node *node) {
+static uint32_t hash_node(const Node *node) {
     uint64_t hash = hash_word(node->op, node->type->id);
     for (uint32_t i = 0; i < node->arg_count; i++) hash = hash_word(hash, node->args[i]);
     for (uint32_t i = 0; i < op_info(node->op)->attr_count; i++) {
         hash = hash_word(hash, node->attrs[i].bits);
     }
-    return hash_bytes(hash, node->regions, node->region_count * sizeof *node->regions);
+    for (uint32_t i = 0; i < node->region_count; i++)
+        hash = hash_word(hash, (uintptr_t)node->regions[i]);
+    return (uint32_t)(hash ^ hash >> 32);
 }
 
 static bool same_words(const void *a, const void *b, size_t size) {
@@ -35,20 +37,28 @@ static bool same_node(const Node *a, const Node *b) {
            same_words(a->regions, b->regions, a->region_count * sizeof *a->regions);
 }
 
-/* The slot that holds a node equal to `node`, or the free one where its id goes. */
-static uint32_t *find_slot(const Graph *graph, const Node *node) {
+/* The slot that holds a node equal to `node`, or the free one where its id goes. Hashes are compared
+ * first: the nodes lie all over the memory. */
+static NodeSlot *find_slot(const Graph *graph, const Node *node, uint32_t hash) {
     size_t mask = graph->slot_count - 1;
-    for (size_t at = (size_t)hash_node(node) & mask;; at = (at + 1) & mask) {
-        uint32_t *slot = &graph->slots[at];
-        if (!*slot || same_node(&graph->nodes.data[*slot - 1], node)) return slot;
+    for (size_t at = hash & mask;; at = (at + 1) & mask) {
+        NodeSlot *slot = &graph->slots[at];
+        if (!slot->number) return slot;
+        if (slot->hash == hash && same_node(&graph->nodes.data[slot->number - 1], node))
+            return slot;
     }
 }
 
 static void grow_slots(Graph *graph) {
-    graph->slot_count = graph->slot_count ? graph->slot_count * 2 : 32;
-    graph->slots = NEW_ARRAY(graph->arena, uint32_t, graph->slot_count);
-    for (size_t i = 0; i < graph->nodes.count; i++) {
-        *find_slot(graph, &graph->nodes.data[i]) = (uint32_t)i + 1;
+    const NodeSlot *old = graph->slots;
+    size_t old_count = graph->slot_count;
+    graph->slot_count = old_count ? old_count * 2 : 32;
+    graph->slots = NEW_ARRAY(graph->arena, NodeSlot, graph->slot_count);
+    size_t mask = graph->slot_count - 1;
+    for (size_t i = 0; i < old_count; i++) {
+        size_t at = old[i].hash & mask;
+        while (graph->slots[at].number) at = (at + 1) & mask;
+        if (old[i].number) graph->slots[at] = old[i];
     }
 }
 
@@ -116,18 +126,19 @@ NodeId graph_add(Graph *graph, Op op, const Type *type, const NodeId *args, uint
     Node node = {op, arg_count, args, clean, region_count, regions, type, origin};
     check_new_node(graph, &node);
     if (2 * (graph->nodes.count + 1) > graph->slot_count) grow_slots(graph);
-    uint32_t *slot = find_slot(graph, &node);
-    if (*slot) {
-        Node *old = &graph->nodes.data[*slot - 1];
+    uint32_t hash = hash_node(&node);
+    NodeSlot *slot = find_slot(graph, &node, hash);
+    if (slot->number) {
+        Node *old = &graph->nodes.data[slot->number - 1];
         old->origin = merge_origins(ir_context_arena(graph->ctx), old->origin, origin);
-        return *slot - 1;
+        return slot->number - 1;
     }
     node.args = arena_copy(graph->arena, args, arg_count * sizeof *args);
     node.attrs = arena_copy(graph->arena, clean, op_info(op)->attr_count * sizeof *clean);
     node.regions = arena_copy(graph->arena, regions, region_count * sizeof *regions);
     vec_push(graph->arena, &graph->nodes, node);
-    *slot = (uint32_t)graph->nodes.count;
-    return *slot - 1;
+    *slot = (NodeSlot){hash, (uint32_t)graph->nodes.count};
+    return slot->number - 1;
 }
 
 NodeId graph_add_input(Graph *graph, Str name, const Type *type, const Origin *origin) {

@@ -69,6 +69,11 @@ typedef struct EntryCheck {
     const Origin *origin;
 } EntryCheck;
 
+/* Where a node is found again. */
+typedef struct NodeSlot {
+    uint32_t hash, number; /* node id + 1; 0: free */
+} NodeSlot;
+
 struct Graph {
     IrContext *ctx;
     Arena *arena;
@@ -77,7 +82,7 @@ struct Graph {
     VEC(NodeId) inputs; /* OP_input nodes by index */
     VEC(Output) outputs;
     VEC(EntryCheck) checks;
-    uint32_t *slots; /* hash-consing: node id + 1 */
+    NodeSlot *slots; /* hash-consing */
     size_t slot_count;
 };
 

@@ -5,10 +5,20 @@
 
 #include <math.h>
 
+static bool is_origin(const Origin *origin, const Frame *frame, Loc loc) {
+    return origin && origin->caller == frame->origin && origin->library == frame->library &&
+           origin->loc.file == loc.file && origin->loc.line == loc.line &&
+           origin->loc.column == loc.column && origin->loc.width == loc.width;
+}
+
+/* A loop makes nodes at the same few places again and again: they share their origins. */
 const Origin *dsl_emit_origin(Sema *s, Loc loc) {
+    uint64_t hash = hash_word((uintptr_t)s->frame->origin, (uint64_t)loc.line << 32 | loc.column);
+    const Origin **known = &s->origins[hash % SEMA_ORIGINS];
+    if (is_origin(*known, s->frame, loc)) return *known;
     Origin *origin = NEW(s->arena, Origin);
     *origin = (Origin){.loc = loc, .caller = s->frame->origin, .library = s->frame->library};
-    return origin;
+    return *known = origin;
 }
 
 NodeId dsl_emit(Sema *s, Loc loc, Op op, const NodeId *args, uint32_t count, const Attr *attrs) {

@@ -34,6 +34,8 @@ typedef struct Frame {
     Map assigned; /* of a model: to the Ast of the last assignment's target */
 } Frame;
 
+enum { SEMA_ORIGINS = 64 };
+
 typedef struct Sema {
     IrContext *ctx;
     Arena *arena;
@@ -54,7 +56,8 @@ typedef struct Sema {
     Map asserted;  /* pairs of dims that are asserted to be equal */
     uint32_t calls, depth, streams;
     uint64_t steps;
-    bool stopped; /* a limit was reached: unwind without further words */
+    bool stopped;                        /* a limit was reached: unwind without further words */
+    const Origin *origins[SEMA_ORIGINS]; /* made lately, by a hash of their places */
     /* of a graph that is built call by call (live.h) */
     Loc host_call;           /* whose errors all are; file 0 in a file of the language */
     struct LiveBlock *block; /* the innermost open block; NULL: the model's own graph */
