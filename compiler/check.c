@@ -3,6 +3,7 @@
 #include "base/scratch.h"
 #include "compiler/compare.h"
 #include "compiler/session.h"
+#include "ir/infer.h"
 #include "runtime/copy.h"
 
 #include <stdlib.h>
@@ -22,16 +23,48 @@ typedef struct Checker {
     Tensor *buffers;  /* of the program, with the compiled values */
     Arena **homes;    /* by buffer: where it lives, NULL when it does not */
     bool mismatch;
+    bool failed; /* a kernel reported an index out of range */
 } Checker;
 
 static const Program *program_of(const Checker *c) { return c->unit->core->result.program; }
 
 static void compare(Checker *c, CompareScope scope, Str kernel, const char *output,
-                    const Tensor *got, const EvalValue *want) {
+                    const Tensor *got, const EvalValue *want, const char *error) {
     tcc_check_result r = {.kernel = str_terminated(c->arena, kernel), .output = output};
     compare_tensors(got, want, scope, &r);
+    r.error = error;
     if (!r.agrees) c->mismatch = true;
     if (c->callback != NULL) c->callback(c->user, &r);
+}
+
+/* ---- indices out of range -------------------------------------------------------------------- */
+
+static void put_index(Buf *buf, int64_t index, int64_t bound) {
+    buf_print(buf, "index %lld is not in %lld..%lld", (long long)index, (long long)-bound,
+              (long long)(bound - 1));
+}
+
+/* What the evaluator found on `graph`, with its place; NULL when it found nothing. */
+static const char *index_text(const Checker *c, const Graph *graph, const EvalError *error) {
+    Buf buf = {.arena = c->arena};
+    if (!error->failed) return NULL;
+    Loc loc = origin_loc(graph_node(graph, error->node)->origin);
+    diags_put_place(&buf, c->unit->core->diags, loc);
+    if (buf.size > 0) buf_put(&buf, STR(": "));
+    put_index(&buf, error->index, error->bound);
+    return buf.data;
+}
+
+/* Whether both report an index out of range or neither does. Which of several comes first is the
+ * compiled code's choice. */
+static tcc_status same_report(Checker *c, const char *what, Str name, bool failed,
+                              const char *compiled, const char *expected) {
+    if (failed == (expected != NULL)) return TCC_OK;
+    c->mismatch = true;
+    return compiler_fail(c->unit->compiler, TCC_MISMATCH,
+                         "%s %.*s: only %s reports an index out of range: %s", what, STR_ARG(name),
+                         failed ? "the compiled code" : "the evaluator",
+                         failed ? compiled : expected);
 }
 
 /* ---- preparing ------------------------------------------------------------------------------- */
@@ -132,7 +165,7 @@ static int64_t evaluate(const Checker *c, const Dim *dim) {
     return dim_evaluate(dim, c->symbols, &value) ? value : 0;
 }
 
-static tcc_status run_kernel(Checker *c, const Launch *launch, const EvalError *expected_error) {
+static tcc_status run_kernel(Checker *c, const Launch *launch, const char *expected_error) {
     const TccArtefact *artefact = &c->unit->core->artefact;
     const Program *p = program_of(c);
     uint32_t variant = 0;
@@ -150,12 +183,11 @@ static tcc_status run_kernel(Checker *c, const Launch *launch, const EvalError *
     artefact->kernels[at](&args, 0, evaluate(c, facts->points));
     free(memory);
     bool failed = error.state != 0;
-    if (failed == expected_error->failed) return TCC_OK;
-    c->mismatch = true;
-    return compiler_fail(c->unit->compiler, TCC_MISMATCH,
-                         "kernel %.*s: %s reported an index out of range",
-                         STR_ARG(*p->kernels.data[launch->kernel].name),
-                         failed ? "only the compiled code" : "only the evaluator");
+    Buf compiled = {.arena = c->arena};
+    put_index(&compiled, error.index, error.bound);
+    c->failed |= failed;
+    return same_report(c, "kernel", *p->kernels.data[launch->kernel].name, failed, compiled.data,
+                       expected_error);
 }
 
 static tcc_status check_launch(Checker *c, const Launch *launch) {
@@ -170,12 +202,13 @@ static tcc_status check_launch(Checker *c, const Launch *launch) {
     for (uint32_t i = 0; i < inputs; i++) args[i].tensor = c->buffers[launch->buffers[i]];
     if (!eval_graph(region, args, &options, c->arena, want, &error, &message))
         return compiler_fail(c->unit->compiler, TCC_INVALID, "the evaluator: %s", message);
-    tcc_status status = run_kernel(c, launch, &error);
+    const char *found = index_text(c, region, &error);
+    tcc_status status = run_kernel(c, launch, found);
     if (status != TCC_OK) return status;
     for (uint32_t o = 0; o < region->outputs.count; o++) {
         const char *name = str_format(c->arena, "%u", o).data;
         compare(c, COMPARE_kernel, *kernel->name, name, &c->buffers[launch->buffers[inputs + o]],
-                &want[o]);
+                &want[o], found);
     }
     return TCC_OK;
 }
@@ -191,10 +224,12 @@ static tcc_status check_model(Checker *c) {
     for (size_t i = 0; i < g->inputs.count; i++) args[i].tensor = c->buffers[p->input_buffers[i]];
     if (!eval_graph(g, args, &options, c->arena, want, &error, &message))
         return compiler_fail(c->unit->compiler, TCC_INVALID, "the evaluator: %s", message);
-    for (size_t o = 0; o < g->outputs.count; o++)
+    const char *found = index_text(c, g, &error);
+    tcc_status status = same_report(c, "model", *g->name, c->failed, "one of its kernels", found);
+    for (size_t o = 0; status == TCC_OK && o < g->outputs.count; o++)
         compare(c, COMPARE_model, *g->name, str_terminated(c->arena, *g->outputs.data[o].name),
-                &c->buffers[p->output_buffers[o]], &want[o]);
-    return TCC_OK;
+                &c->buffers[p->output_buffers[o]], &want[o], found);
+    return status;
 }
 
 /* Checks a launch with memory of its own. `last` is the last launch that uses each buffer. */

@@ -13,6 +13,7 @@
 typedef struct Table {
     bool json;
     uint64_t rows, wrong;
+    bool failing; /* a run ends with an index out of range */
 } Table;
 
 static double share_left_out(const tcc_check_result *r) {
@@ -43,6 +44,10 @@ static void print_json(Table *table, const tcc_check_result *r) {
         print_number("expected", r->expected);
         print_number("tolerance", r->tolerance);
     }
+    if (r->error) {
+        printf(", \"error\": ");
+        json_print_string(r->error);
+    }
     putchar('}');
 }
 
@@ -55,6 +60,7 @@ static void print_row(const tcc_check_result *r) {
                r->mismatches, r->first_index, r->got, r->expected, r->tolerance);
     else if (!r->agrees)
         printf("  too few elements could be compared: at most 1 %% may be left out\n");
+    if (r->error) printf("  %s, say both the compiled code and the evaluator\n", r->error);
 }
 
 static void add_row(void *user, const tcc_check_result *r) {
@@ -65,6 +71,7 @@ static void add_row(void *user, const tcc_check_result *r) {
         print_row(r);
     table->rows++;
     table->wrong += !r->agrees;
+    table->failing |= r->error != NULL;
 }
 
 static void begin_table(const Table *table) {
@@ -79,8 +86,9 @@ static void end_table(const Table *table, tcc_status status) {
     if (table->json)
         printf("\n], \"agree\": %s}\n", status == TCC_OK ? "true" : "false");
     else if (status == TCC_OK)
-        printf("all %" PRIu64 " outputs agree\n", table->rows);
-    else if (status == TCC_MISMATCH)
+        printf("all %" PRIu64 " outputs agree%s\n", table->rows,
+               table->failing ? ", but a run fails: an index is out of range" : "");
+    else if (status == TCC_MISMATCH && table->wrong)
         printf("%" PRIu64 " of %" PRIu64 " outputs are wrong\n", table->wrong, table->rows);
 }
 

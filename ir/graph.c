@@ -37,8 +37,8 @@ static bool same_node(const Node *a, const Node *b) {
            same_words(a->regions, b->regions, a->region_count * sizeof *a->regions);
 }
 
-/* The slot that holds a node equal to `node`, or the free one where its id goes. Hashes are compared
- * first: the nodes lie all over the memory. */
+/* The slot that holds a node equal to `node`, or the free one where its id goes. Hashes are
+ * compared first: the nodes lie all over the memory. */
 static NodeSlot *find_slot(const Graph *graph, const Node *node, uint32_t hash) {
     size_t mask = graph->slot_count - 1;
     for (size_t at = hash & mask;; at = (at + 1) & mask) {

@@ -235,16 +235,19 @@ typedef struct tcc_check_result {
     double got, expected, tolerance; /* there */
     double rms;      /* root mean square of the differences, relative to that of the values */
     uint32_t agrees; /* whether the output counts as right */
+    /* The index out of range that the compiled code and the evaluator both report, with its place;
+     * a run ends with TCC_INDEX then. NULL: neither does. */
+    const char *error;
 } tcc_check_result;
 typedef void tcc_check_callback(void *user, const tcc_check_result *result);
 
 /* Runs the compiled kernels one by one on what the evaluator gives as their inputs, and the whole
  * model on `inputs` (as many as it has; their dims bind the model's, strides are honoured as in a
- * run), and compares each output with
- * the evaluator's value within the derived tolerance. An element whose tolerance reaches over a
- * discontinuity is left out; more than 1 % of those in an output counts as a mismatch, except where
- * the bounds of a whole model say nothing any more but its rms is small. TCC_MISMATCH when anything
- * differs. `callback` may be NULL. */
+ * run), and compares each output with the evaluator's value within the derived tolerance. Where an
+ * index is out of range both must say so, and their accesses are clamped alike. An element whose
+ * tolerance reaches over a discontinuity is left out; more than 1 % of those in an output counts as
+ * a mismatch, except where the bounds of a whole model say nothing any more but its rms is small.
+ * TCC_MISMATCH when anything differs. `callback` may be NULL. */
 TCC_API tcc_status tcc_unit_check(tcc_unit *unit, const tcc_tensor *inputs, uint32_t input_count,
                                   tcc_check_callback *callback, void *user);
 

@@ -76,3 +76,24 @@ Gathers from a sorted row, and dims whose products are hard to bound:
   $ for model in sorted_gather dynamic_slice; do tcc check $TOP/tests/models/$model.g | tail -1; done
   all 4 outputs agree
   all 4 outputs agree
+
+Where an index is out of range the compiled code and the evaluator must both say so. They agree then, and the report says what a run ends with.
+
+  $ printf '%s\n' 'model pick(x: f32[4], i: i64[2]) -> (y, s) {' '    y = gather(x, i) * 2.0' '    s = sum(x)' '}' >pick.g; npy i.npy i8 1 9
+  $ tcc check pick.g -i i=i.npy
+  kernel                       output         elements   left out      worst        rms
+  row_reduce_sum_6             0                     1      0.00%          0          0  ok
+  elementwise_mul_5            0                     2      0.00%          0          0  ok
+    pick.g:2:9: index 9 is not in -4..3, say both the compiled code and the evaluator
+  pick                         y                     2      0.00%          0          0  ok
+    pick.g:2:9: index 9 is not in -4..3, say both the compiled code and the evaluator
+  pick                         s                     1      0.00%          0          0  ok
+    pick.g:2:9: index 9 is not in -4..3, say both the compiled code and the evaluator
+  all 4 outputs agree, but a run fails: an index is out of range
+  $ tcc run pick.g -i i=i.npy -i x=ones
+  ! tcc: error: pick.g:2:22: index 9 is not in -4..3 (kernel elementwise_mul_5) [index-out-of-range]
+  [1]
+  $ tcc check pick.g -i i=i.npy --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["agree"], [x.get("error") for x in r["results"]])'
+  True [None, 'pick.g:2:9: index 9 is not in -4..3', 'pick.g:2:9: index 9 is not in -4..3', 'pick.g:2:9: index 9 is not in -4..3']
+  $ tcc check pick.g -i i=zeros | tail -1
+  all 4 outputs agree
