@@ -45,6 +45,10 @@ uint32_t diags_add_label(Diags *diags, Str path, Str label) {
     return file;
 }
 
+void diags_set_label(Diags *diags, uint32_t file, Str label) {
+    diags->files.data[file - 1].label = str_copy(diags->arena, label);
+}
+
 static const SourceFile *file_of(const Diags *diags, uint32_t file) {
     return file && file <= diags->files.count ? &diags->files.data[file - 1] : NULL;
 }

@@ -50,6 +50,8 @@ uint32_t diags_add_file(Diags *diags, Str path, Str text);
 /* A host's file, where a value was made call by call: `label` is the host's name for the value. The
  * lines of places in it are the host's. */
 uint32_t diags_add_label(Diags *diags, Str path, Str label);
+/* Gives a place of diags_add_label another label. */
+void diags_set_label(Diags *diags, uint32_t file, Str label);
 /* How many files are registered; they are numbered from 1. */
 uint32_t diags_file_count(const Diags *diags);
 Str diags_file_path(const Diags *diags, uint32_t file);

@@ -58,15 +58,8 @@ static Status bring_graph(CompileCall *call) {
 }
 
 static Module *parse_language(tcc_unit *unit, uint32_t file, WeightTable *table) {
-    size_t count = unit->core->options.dims.count;
-    DslDim *dims = NEW_ARRAY(unit->core->arena, DslDim, count);
-    for (size_t i = 0; i < count; i++) {
-        DimOption d = unit->core->options.dims.data[i];
-        dims[i] = (DslDim){.name = d.name, .lo = d.lo, .hi = d.hi, .tune = d.tune};
-    }
     DslOptions options = {.file = file,
-                          .dims = dims,
-                          .dim_count = count,
+                          .ranges = options_ranges(&unit->core->options),
                           .entry = unit->core->options.entry,
                           .weights = table,
                           .allow_missing =
@@ -78,8 +71,8 @@ static void free_table(void *table) { weights_free(table); }
 
 static Module *parse_source(tcc_unit *unit, uint32_t file, Str path) {
     if (is_graph(path))
-        return parse_module(unit->core->ctx, unit->core->arena, unit->core->diags, file, NULL,
-                            NULL);
+        return parse_module_narrowed(unit->core->ctx, unit->core->arena, unit->core->diags, file,
+                                     options_ranges(&unit->core->options));
     if (!str_ends_with(path, STR(".g"))) {
         diag_error(unit->core->diags, (Loc){0}, MSG_LANGUAGE, STR_ARG(path));
         return NULL;

@@ -22,15 +22,19 @@ static void graph_diagnose(void *user, const Diag *diag) {
     compiler_diagnose(compiler, diag);
 }
 
-Loc graph_place(tcc_graph *graph, Str label) {
-    Str path = graph->file.size > 0 ? graph->file : graph->name;
+static uint32_t file_of(tcc_graph *graph, Str path, Str label) {
     Str key = str_format(graph->arena, "%.*s%c%.*s", STR_ARG(path), 0, STR_ARG(label));
     uintptr_t file = (uintptr_t)map_get(&graph->files, key);
     if (file == 0) {
         file = diags_add_label(graph->diags, path, label);
         map_set(&graph->files, key, (void *)file);
     }
-    return (Loc){(uint32_t)file, graph->file.size > 0 ? graph->line : 0, 0, 1};
+    return (uint32_t)file;
+}
+
+Loc graph_place(tcc_graph *graph, Str label) {
+    Str path = graph->file.size > 0 ? graph->file : graph->name;
+    return (Loc){file_of(graph, path, label), graph->file.size > 0 ? graph->line : 0, 0, 1};
 }
 
 /* ---- the edge -------------------------------------------------------------------------------- */
@@ -64,12 +68,14 @@ static tcc_value add_value(tcc_graph *graph, const GraphValue *value) {
 /* ---- making values --------------------------------------------------------------------------- */
 
 /* The label that was set, or what the value is called without one. */
-static Str take_label(GraphCall *call) {
+static Str take_label(GraphCall *call, bool *out_numbered) {
     tcc_graph *graph = call->graph;
     Str label = graph->label;
+    *out_numbered = false;
     if (call->what == NULL) return (Str){0};
     graph->label = (Str){0};
     if (label.size > 0) return label;
+    *out_numbered = !call->is_named;
     if (call->is_named) return str_copy(graph->arena, str_from(call->what));
     return str_format(graph->arena, "%s#%zu", call->what, graph->values.count + 1);
 }
@@ -111,7 +117,8 @@ static tcc_status make_body(void *data) {
     Making *making = data;
     GraphCall *call = making->call;
     tcc_graph *graph = call->graph;
-    Str label = take_label(call);
+    bool numbered;
+    Str label = take_label(call, &numbered);
     Loc loc = graph_place(graph, label);
     live_set_place(graph->live, loc);
     if (!find_operands(call, loc)) return TCC_INVALID;
@@ -119,8 +126,10 @@ static tcc_status make_body(void *data) {
     if (value.kind == VALUE_error) return TCC_INVALID;
     give_inner(call, loc, label);
     if (call->makes_nothing) return TCC_OK;
-    GraphValue made = {
-        .operand = {value, loc, live_block(graph->live)}, .label = label, .slice = call->slice};
+    GraphValue made = {.operand = {value, loc, live_block(graph->live)},
+                       .label = label,
+                       .is_numbered = numbered,
+                       .slice = call->slice};
     making->made = add_value(graph, &made);
     return TCC_OK;
 }
@@ -152,6 +161,16 @@ tcc_value graph_make(GraphCall *call) {
 tcc_status graph_do(GraphCall *call) {
     tcc_value made;
     return run_call(call, &made);
+}
+
+tcc_value graph_refuse_value(tcc_graph *graph, const char *name) {
+    if (graph != NULL) compiler_refuse_null(graph->compiler, name);
+    return TCC_NO_VALUE;
+}
+
+tcc_status graph_refuse(tcc_graph *graph, const char *name) {
+    graph_refuse_value(graph, name);
+    return TCC_INVALID;
 }
 
 /* ---- the handle ------------------------------------------------------------------------------ */
@@ -244,4 +263,35 @@ void tcc_graph_place(tcc_graph *graph, const char *file, uint32_t line) {
     graph->line = line;
     if (file == NULL || !str_equal(graph->file, str_from(file)))
         graph_enter(graph, keep_text, &call);
+}
+
+typedef struct Renaming {
+    tcc_graph *graph;
+    tcc_value value;
+    Str label;
+} Renaming;
+
+/* A numbered label stands at no other value's places, which are renamed with it: the messages of a
+ * compiled model come from there. */
+static tcc_status rename_body(void *data) {
+    Renaming *call = data;
+    tcc_graph *graph = call->graph;
+    GraphValue *value = (GraphValue *)(uintptr_t)graph_value(graph, call->value);
+    if (value == NULL)
+        return compiler_fail(graph->compiler, TCC_INVALID, "a value is none of this graph");
+    Loc *loc = &value->operand.loc;
+    value->label = str_copy(graph->arena, call->label);
+    if (value->is_numbered)
+        diags_set_label(graph->diags, loc->file, value->label);
+    else if (loc->file != 0)
+        loc->file = file_of(graph, diags_file_path(graph->diags, loc->file), value->label);
+    value->is_numbered = false;
+    return TCC_OK;
+}
+
+tcc_status tcc_graph_rename(tcc_graph *graph, tcc_value value, const char *label) {
+    Renaming call = {graph, value, str_from(label)};
+    if (graph == NULL || value == TCC_NO_VALUE) return TCC_INVALID;
+    if (label == NULL) return graph_refuse(graph, "label");
+    return graph_enter(graph, rename_body, &call);
 }

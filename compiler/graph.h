@@ -11,6 +11,7 @@
 typedef struct GraphValue {
     LiveOperand operand;
     Str label;
+    bool is_numbered;           /* the label is not the host's but of this value alone */
     const LiveSubscript *slice; /* of tcc_graph_slice */
 } GraphValue;
 
@@ -57,6 +58,12 @@ struct GraphCall {
 tcc_value graph_make(GraphCall *call);
 /* The same, for calls that have a status. */
 tcc_status graph_do(GraphCall *call);
+
+/* A pointer that is NULL where it may not be: its name is told to the graph's compiler. */
+tcc_value graph_refuse_value(tcc_graph *graph, const char *name);
+tcc_status graph_refuse(tcc_graph *graph, const char *name);
+/* Whether there is such a dtype. */
+static inline bool graph_has_dtype(int64_t dtype) { return dtype >= 0 && dtype < DT_count; }
 
 /* A call that makes no value, with the place set. */
 tcc_status graph_enter(tcc_graph *graph, tcc_status (*body)(void *data), void *data);

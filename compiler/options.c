@@ -30,7 +30,7 @@ static Str cut(Str *text, char separator) {
 }
 
 /* "8" or "1..64:16" or "1..64". */
-static bool parse_range(Str text, DimOption *out) {
+static bool parse_range(Str text, DimRange *out) {
     size_t dots = 0;
     while (dots + 1 < text.size && !(text.data[dots] == '.' && text.data[dots + 1] == '.')) dots++;
     if (dots + 1 >= text.size) {
@@ -48,7 +48,7 @@ static bool parse_range(Str text, DimOption *out) {
 
 static tcc_status set_dim(tcc_compiler *c, Str value) {
     Str rest = value, name = cut(&rest, '=');
-    DimOption dim = {.name = str_copy(c->arena, name)};
+    DimRange dim = {.name = str_copy(c->arena, name)};
     if (name.size == 0 || !parse_range(rest, &dim))
         return wrong(c, STR("D"), value, "NAME=N or NAME=LO..HI:TUNE");
     for (size_t i = 0; i < c->options.dims.count; i++) {
@@ -162,7 +162,7 @@ Str options_text(const Options *o, Arena *arena) {
     Buf buf = {.arena = arena};
     buf_print(&buf, "-O%d", o->level);
     for (size_t i = 0; i < o->dims.count; i++) {
-        const DimOption *d = &o->dims.data[i];
+        const DimRange *d = &o->dims.data[i];
         buf_print(&buf, " -D %.*s=%lld..%lld:%lld", STR_ARG(d->name), (long long)d->lo,
                   (long long)d->hi, (long long)d->tune);
     }

@@ -15,15 +15,10 @@
 #include <stdatomic.h>
 #include <tcc/tcc.h>
 
-typedef struct DimOption {
-    Str name;
-    int64_t lo, hi, tune;
-} DimOption;
-
 /* The options that were set, as they were given. Texts are in the compiler's arena. */
 typedef struct Options {
     int level;
-    VEC(DimOption) dims;
+    VEC(DimRange) dims;
     Str target, entry, params;
     VEC(ScheduleOverride) schedules;
     bool strict_sums, strip_info, round_everywhere;
@@ -177,6 +172,10 @@ tcc_status option_set(tcc_compiler *compiler, Str name, Str value);
 /* The options that decide what is compiled, as a command line. */
 Str options_text(const Options *options, Arena *arena);
 Options options_copy(const Options *options, Arena *arena);
+/* The dims that are narrowed. */
+static inline DimRanges options_ranges(const Options *options) {
+    return (DimRanges){options->dims.data, options->dims.count};
+}
 
 /* target.c: `unit->targets` and `unit->gpu` from the option. */
 tcc_status unit_choose_targets(tcc_unit *unit);

@@ -373,3 +373,16 @@ bool dim_equals_int(const Dim *dim, int64_t value) {
 bool dim_proves_divisible(const Dim *dim, int64_t by) {
     return !dim->overflow && by != 0 && dim->divisor % by == 0;
 }
+
+/* ---- narrower ranges ------------------------------------------------------------------------- */
+
+const DimRange *dim_ranges_find(const DimRanges *ranges, Str name) {
+    for (size_t i = 0; i < ranges->count; i++)
+        if (str_equal(ranges->items[i].name, name)) return &ranges->items[i];
+    return NULL;
+}
+
+bool dim_range_is_within(const DimRange *range, int64_t lo, int64_t hi) {
+    return range->lo >= lo && range->hi <= hi && range->lo <= range->tune &&
+           range->tune <= range->hi;
+}

@@ -142,6 +142,21 @@ typedef const DimSymbol *DimResolve(void *user, Str name);
  * advanced past what was read; unknown names, malformed text and nesting beyond 64 give NULL. Names
  * are those of dim_find_symbol, or for dim_parse_names (index symbols in tile text) what `resolve`
  * says. */
+/* A range that a named dim is narrowed to before anything is made of it, so that a type that is too
+ * large for the declared range may do for this one. */
+typedef struct DimRange {
+    Str name;
+    int64_t lo, hi, tune;
+} DimRange;
+typedef struct DimRanges {
+    const DimRange *items;
+    size_t count;
+} DimRanges;
+
+/* The range of that name, within the declared lo..hi or not; NULL when there is none. */
+const DimRange *dim_ranges_find(const DimRanges *ranges, Str name);
+bool dim_range_is_within(const DimRange *range, int64_t lo, int64_t hi);
+
 void buf_dim(Buf *buf, const Dim *dim);
 const Dim *dim_parse(IrContext *ctx, Str *text);
 const Dim *dim_parse_names(IrContext *ctx, Str *text, DimResolve *resolve, void *user);

@@ -21,12 +21,6 @@ static Str key_of(const void *const *pointer) {
 
 /* ---- dims, types ----------------------------------------------------------------------------- */
 
-static const ImportDim *find_range(const Import *in, Str name) {
-    for (size_t i = in->options->dim_count; i > 0; i--)
-        if (str_equal(in->options->dims[i - 1].name, name)) return &in->options->dims[i - 1];
-    return NULL;
-}
-
 static const Dim *import_dim(Import *in, const Dim *dim) {
     const void *address = dim;
     const Dim *known = map_get(&in->dims, key_of(&address));
@@ -41,11 +35,10 @@ static const Dim *import_dim(Import *in, const Dim *dim) {
 }
 
 static bool import_symbol(Import *in, const DimSymbol *symbol) {
-    const ImportDim *narrow = find_range(in, symbol->name);
+    const DimRange *narrow = dim_ranges_find(&in->options->ranges, symbol->name);
     int64_t lo = symbol->lo, hi = symbol->hi, tune = symbol->tune;
     if (narrow && symbol->kind == SYMBOL_named) {
-        bool within = narrow->lo >= lo && narrow->hi <= hi && narrow->lo <= narrow->tune &&
-                      narrow->tune <= narrow->hi;
+        bool within = dim_range_is_within(narrow, lo, hi);
         lo = narrow->lo;
         hi = narrow->hi;
         tune = narrow->tune;
@@ -65,8 +58,8 @@ static bool import_symbols(Import *in, const IrContext *from) {
     bool good = true;
     for (uint32_t i = 0; i < dim_symbol_count(from); i++)
         good = good && import_symbol(in, dim_symbol_at(from, i));
-    for (size_t i = 0; good && i < in->options->dim_count; i++) {
-        Str name = in->options->dims[i].name;
+    for (size_t i = 0; good && i < in->options->ranges.count; i++) {
+        Str name = in->options->ranges.items[i].name;
         if (dim_find_symbol(in->ctx, name)) continue;
         diag_error(in->diags, (Loc){0}, MSG_UNKNOWN_DIM, STR_ARG(name));
         good = false;

@@ -4,15 +4,8 @@
 
 #include "ir/graph.h"
 
-/* A narrower range of a named dim. */
-typedef struct ImportDim {
-    Str name;
-    int64_t lo, hi, tune;
-} ImportDim;
-
 typedef struct ImportOptions {
-    const ImportDim *dims;
-    size_t dim_count;
+    DimRanges ranges;
     /* A constant's or parameter's bytes in the new context; NULL: they are copied. `node` is of the
      * old graph; its value may be NULL, and so may what is returned. */
     const Blob *(*value)(void *user, IrContext *ctx, const Node *node);

@@ -44,6 +44,9 @@ void print_node(Buf *buf, const Graph *graph, NodeId id);
 void module_visit_blobs(const Module *module, void (*visit)(void *user, const Blob *blob),
                         void *user);
 
+/* As parse_module, for a whole file: its named dims are narrowed to these ranges. */
+Module *parse_module_narrowed(IrContext *ctx, Arena *arena, Diags *diags, uint32_t file,
+                              DimRanges ranges);
 /* Reads .tir text (file `file` of `diags`). NULL after diagnostics. Accepts hostile text: limits of
  * nesting (64) and nodes (10^6) are errors; every node is inferred and verified as it is read. */
 Module *parse_module(IrContext *ctx, Arena *arena, Diags *diags, uint32_t file, BlobLookup *lookup,

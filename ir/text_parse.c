@@ -15,6 +15,7 @@ typedef struct Parser {
     BlobLookup *lookup;
     void *user;
     Graph *root; /* the model being read: checks found inside regions belong to it */
+    DimRanges ranges;
     uint32_t node_count;
     int depth;
 } Parser;
@@ -391,6 +392,30 @@ static bool in_range(const Declaration *d) {
     return -most <= d->lo && d->lo <= d->tune && d->tune <= d->hi && d->hi <= most;
 }
 
+static bool narrow(Parser *p, Declaration *d, Loc loc) {
+    const DimRange *range = dim_ranges_find(&p->ranges, d->name);
+    if (!range || d->kind != SYMBOL_named) return true;
+    if (!dim_range_is_within(range, d->lo, d->hi)) {
+        diag_error(p->in.diags, loc, MSG_DIM_OVERRIDE, (long long)range->lo, (long long)range->hi,
+                   STR_ARG(d->name));
+        return false;
+    }
+    d->lo = range->lo;
+    d->hi = range->hi;
+    d->tune = range->tune;
+    return true;
+}
+
+static bool check_ranges(Parser *p) {
+    for (size_t i = 0; i < p->ranges.count; i++) {
+        Str name = p->ranges.items[i].name;
+        if (dim_find_symbol(p->in.ctx, name)) continue;
+        diag_error(p->in.diags, (Loc){p->in.file, 0, 0, 1}, MSG_UNKNOWN_DIM, STR_ARG(name));
+        return false;
+    }
+    return true;
+}
+
 static bool declare(Parser *p, const Declaration *d, Loc loc) {
     const DimSymbol *known = dim_find_symbol(p->in.ctx, d->name);
     if (!in_range(d)) {
@@ -418,7 +443,7 @@ static bool read_symbol(Parser *p) {
     if (d.name.data[0] >= '0' && d.name.data[0] <= '9') return text_wrong(in, "a name before this");
     bool good = text_range(in, &d.lo, &d.hi) && text_expect(in, "tune") && text_int(in, &d.tune);
     if (!good || (text_accept(in, "limit") && !text_dim(in, &d.limit))) return false;
-    return declare(p, &d, loc);
+    return narrow(p, &d, loc) && declare(p, &d, loc);
 }
 
 static bool read_symbols(Parser *p) {
@@ -433,7 +458,7 @@ static bool read_module(Parser *p, Module *module) {
         diag_error(p->in.diags, text_loc(&p->in), MSG_TIR_VERSION);
         return false;
     }
-    if (!read_symbols(p)) return false;
+    if (!read_symbols(p) || !check_ranges(p)) return false;
     do {
         if (!read_model(p, module)) return false;
     } while (!text_at_end(&p->in));
@@ -453,10 +478,9 @@ static const Blob *find_blob(void *user, const uint8_t digest[32]) {
     return blob || !blobs->lookup ? blob : blobs->lookup(blobs->user, digest);
 }
 
-Module *parse_module(IrContext *ctx, Arena *arena, Diags *diags, uint32_t file, BlobLookup *lookup,
-                     void *user) {
-    Blobs blobs = {.map = {.arena = arena}, .lookup = lookup, .user = user};
-    Parser p = {.lookup = find_blob, .user = &blobs};
+static Module *parse(IrContext *ctx, Arena *arena, Diags *diags, uint32_t file, Blobs blobs,
+                     DimRanges ranges) {
+    Parser p = {.lookup = find_blob, .user = &blobs, .ranges = ranges};
     size_t errors = diags_error_count(diags);
     p.in = (TextReader){.ctx = ctx, .arena = arena, .diags = diags, .file = file, .line = 1};
     p.in.rest = diags_file_text(diags, file);
@@ -466,6 +490,17 @@ Module *parse_module(IrContext *ctx, Arena *arena, Diags *diags, uint32_t file, 
     module->arena = arena;
     bool good = text_blobs(&p.in, &blobs.map) && read_module(&p, module);
     return good && diags_error_count(diags) == errors ? module : NULL;
+}
+
+Module *parse_module(IrContext *ctx, Arena *arena, Diags *diags, uint32_t file, BlobLookup *lookup,
+                     void *user) {
+    Blobs blobs = {.map = {.arena = arena}, .lookup = lookup, .user = user};
+    return parse(ctx, arena, diags, file, blobs, (DimRanges){0});
+}
+
+Module *parse_module_narrowed(IrContext *ctx, Arena *arena, Diags *diags, uint32_t file,
+                              DimRanges ranges) {
+    return parse(ctx, arena, diags, file, (Blobs){.map = {.arena = arena}}, ranges);
 }
 
 /* ---- parts, for texts that hold graphs ------------------------------------------------------- */

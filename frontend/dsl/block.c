@@ -81,11 +81,12 @@ static void open_body(Live *live, LiveBlock *block) {
     s->block = block;
 }
 
-static LiveBlock *new_block(Live *live, LiveKind kind, uint32_t arg_count) {
+static LiveBlock *new_block(Live *live, LiveKind kind, const LiveMark *before, uint32_t arg_count) {
     Sema *s = &live->sema;
     LiveBlock *block = NEW(s->arena, LiveBlock);
     block->outer = s->block;
     block->kind = kind;
+    block->before = *before;
     block->origin = dsl_emit_origin(s, s->host_call);
     block->outer_memo = s->memo;
     block->args = NEW_ARRAY(s->arena, NodeId, arg_count);
@@ -128,7 +129,7 @@ static bool check_condition(Sema *s, NodeId node, const char *op) {
 
 bool live_begin_cond(Live *live, const LiveOperand *condition) {
     LiveMark mark = live_begin(live);
-    LiveBlock *block = new_block(live, LIVE_cond, 1);
+    LiveBlock *block = new_block(live, LIVE_cond, &mark, 1);
     bool good =
         add_args(live, block, condition, 1) && check_condition(&live->sema, block->args[0], "cond");
     if (!live_end(live, &mark) || !good) return false;
@@ -140,7 +141,7 @@ bool live_begin_loop(Live *live, const LiveOperand *carried, uint32_t count, int
                      Value *out_values) {
     Sema *s = &live->sema;
     LiveMark mark = live_begin(live);
-    LiveBlock *block = new_block(live, LIVE_loop, count);
+    LiveBlock *block = new_block(live, LIVE_loop, &mark, count);
     block->carried = count;
     block->limit = limit;
     bool good = add_args(live, block, carried, count);
@@ -166,7 +167,7 @@ bool live_begin_scan(Live *live, const LiveOperand *carried, uint32_t carried_co
                      Value *out_values) {
     Sema *s = &live->sema;
     LiveMark mark = live_begin(live);
-    LiveBlock *block = new_block(live, LIVE_scan, carried_count + sequence_count);
+    LiveBlock *block = new_block(live, LIVE_scan, &mark, carried_count + sequence_count);
     const Type **types = NEW_ARRAY(s->arena, const Type *, sequence_count);
     block->carried = carried_count;
     block->reverse = reverse;
@@ -402,4 +403,19 @@ Value live_end_block(Live *live, const LiveOperand *results, uint32_t count) {
     NodeId node = build_op(live, block);
     Value value = node == NODE_none ? dsl_value_error() : give_results(live, block, node, count);
     return live_end(live, &mark) ? value : dsl_value_error();
+}
+
+uint32_t live_depth(const Live *live) {
+    uint32_t depth = 0;
+    for (const LiveBlock *block = live->sema.block; block; block = block->outer) depth++;
+    return depth;
+}
+
+bool live_abandon_block(Live *live) {
+    LiveMark mark = live_begin(live);
+    const LiveBlock *block = open_block(&live->sema);
+    if (!live_end(live, &mark)) return false;
+    leave(live, block);
+    live_undo(live, &block->before);
+    return true;
 }

@@ -14,13 +14,6 @@ typedef struct Range {
     int64_t lo, hi, tune;
 } Range;
 
-static const DslDim *find_override(const DslOptions *options, Str name) {
-    for (size_t i = 0; i < options->dim_count; i++) {
-        if (str_equal(options->dims[i].name, name)) return &options->dims[i];
-    }
-    return NULL;
-}
-
 static Range written_range(const Ast *dim) {
     const Ast *lo = dim->list.first, *hi = lo->next, *tune = hi->next;
     Range range = {lo->value.integer, hi->value.integer, hi->value.integer};
@@ -29,10 +22,7 @@ static Range written_range(const Ast *dim) {
 }
 
 static bool check_range(Sema *s, const Ast *dim, Range range) {
-    enum { MOST = INT32_MAX };
-    if (range.hi > MOST)
-        sema_error(s, dim->loc, MSG_DIM_LIMIT, STR_ARG(dim->text), MOST);
-    else if (range.lo > range.hi)
+    if (range.lo > range.hi)
         sema_error(s, dim->loc, MSG_DIM_EMPTY, STR_ARG(dim->text));
     else if (range.tune < range.lo || range.tune > range.hi) {
         sema_error(s, dim->loc, MSG_DIM_TUNE, (long long)range.tune, STR_ARG(dim->text));
@@ -41,13 +31,19 @@ static bool check_range(Sema *s, const Ast *dim, Range range) {
     return false;
 }
 
+/* The limit is that of the range which is compiled. */
+static bool check_limit(Sema *s, const Ast *dim, Range range) {
+    enum { MOST = INT32_MAX };
+    if (range.hi <= MOST) return true;
+    sema_error(s, dim->loc, MSG_DIM_LIMIT, STR_ARG(dim->text), MOST);
+    return false;
+}
+
 /* The range that the command line narrows the written one to. */
 static bool narrow(Sema *s, const Ast *dim, Range *range) {
-    const DslDim *given = find_override(s->options, dim->text);
+    const DimRange *given = dim_ranges_find(&s->options->ranges, dim->text);
     if (!given) return true;
-    bool within = given->lo >= range->lo && given->hi <= range->hi && given->lo <= given->hi &&
-                  given->tune >= given->lo && given->tune <= given->hi;
-    if (!within) {
+    if (!dim_range_is_within(given, range->lo, range->hi)) {
         sema_error(s, dim->loc, MSG_DIM_OVERRIDE, (long long)given->lo, (long long)given->hi,
                    STR_ARG(dim->text));
         return false;
@@ -59,7 +55,8 @@ static bool narrow(Sema *s, const Ast *dim, Range *range) {
 static Value declare_dim(Sema *s, const Ast *dim) {
     if (dim->list.count < 2) return dsl_value_error();
     Range range = written_range(dim);
-    if (!check_range(s, dim, range) || !narrow(s, dim, &range)) return dsl_value_error();
+    if (!check_range(s, dim, range) || !narrow(s, dim, &range) || !check_limit(s, dim, range))
+        return dsl_value_error();
     if (range.lo == range.hi) return dsl_value_int(range.lo);
     const DimSymbol *symbol = dim_find_symbol(s->ctx, dim->text);
     if (symbol) bug("a context that already has dims compiles a file");
@@ -72,8 +69,8 @@ static void declare_dims(Sema *s) {
         Symbol *symbol = s->user.entries[i].value;
         if (symbol->ast->kind == AST_dim) symbol->dim = declare_dim(s, symbol->ast);
     }
-    for (size_t i = 0; i < s->options->dim_count; i++) {
-        Str name = s->options->dims[i].name;
+    for (size_t i = 0; i < s->options->ranges.count; i++) {
+        Str name = s->options->ranges.items[i].name;
         const Symbol *symbol = map_get(&s->user, name);
         if (symbol && symbol->ast->kind == AST_dim) continue;
         diag_error(s->diags, (Loc){s->file->file, 0, 0, 1}, MSG_UNKNOWN_DIM, STR_ARG(name));

@@ -15,18 +15,10 @@
 #include "frontend/weights/weights.h"
 #include "ir/graph.h"
 
-/* `-D NAME=n` (lo = hi = n) or `-D NAME=lo..hi:tune`: narrows the range of a declared dim. */
-typedef struct DslDim {
-    Str name;
-    int64_t lo, hi;
-    int64_t tune; /* within lo..hi */
-} DslDim;
-
 typedef struct DslOptions {
-    uint32_t file; /* of the diagnostics: path and text of the main file */
-    const DslDim *dims;
-    size_t dim_count;
-    Str entry; /* build this model alone; empty: all of them */
+    uint32_t file;    /* of the diagnostics: path and text of the main file */
+    DimRanges ranges; /* `-D NAME=n`, `-D NAME=lo..hi:tune`: of declared dims */
+    Str entry;        /* build this model alone; empty: all of them */
     /* Where `weights` statements load their files, whose paths are relative to the folder of the
      * main file, and where parameters find their values; it may hold some already. The caller's, to
      * be freed after the call. NULL: the statements are checked for syntax alone. */

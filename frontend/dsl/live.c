@@ -66,13 +66,17 @@ static void cut_map(Map *map, size_t count) {
 
 /* Nodes that a failed call left are reached by nothing; what it declared and asked for is
  * undone. */
-bool live_end(Live *live, const LiveMark *mark) {
+void live_undo(Live *live, const LiveMark *mark) {
     Sema *s = &live->sema;
-    if (diags_error_count(s->diags) == mark->errors) return true;
     s->graph->checks.count = mark->checks;
     live->graph->checks.count = mark->model_checks;
     cut_map(&s->params, mark->params);
     cut_map(&s->module_params, mark->module_params);
+}
+
+bool live_end(Live *live, const LiveMark *mark) {
+    if (diags_error_count(live->sema.diags) == mark->errors) return true;
+    live_undo(live, mark);
     return false;
 }
 

@@ -81,6 +81,10 @@ uint32_t live_carried(const Live *live);
 bool live_next_block(Live *live, const LiveOperand *results, uint32_t count, Value *out_values);
 /* Closes the last block with its results. Gives one value, or several. */
 Value live_end_block(Live *live, const LiveOperand *results, uint32_t count);
+/* How many blocks are open. */
+uint32_t live_depth(const Live *live);
+/* Closes the innermost block without results; what it declared is undone. False after a report. */
+bool live_abandon_block(Live *live);
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 

@@ -18,6 +18,11 @@ typedef struct Body {
     Map by_outer; /* index into captures + 1 */
 } Body;
 
+/* What is undone when a call fails. */
+typedef struct LiveMark {
+    size_t errors, checks, model_checks, params, module_params;
+} LiveMark;
+
 typedef enum LiveKind { LIVE_cond, LIVE_loop, LIVE_scan } LiveKind;
 
 typedef struct LiveBlock {
@@ -25,6 +30,7 @@ typedef struct LiveBlock {
     uint32_t number;
     LiveKind kind;
     bool second;
+    LiveMark before;      /* it was opened */
     const Origin *origin; /* of the call that opened it */
     Body first, body;     /* `first` once that is closed */
     Map outer_memo;
@@ -48,12 +54,10 @@ struct Live {
  * block that was closed. */
 Value live_reach(Live *live, const LiveOperand *operand);
 
-/* What is undone when a call fails. */
-typedef struct LiveMark {
-    size_t errors, checks, model_checks, params, module_params;
-} LiveMark;
 LiveMark live_begin(Live *live);
 /* False when something was reported since. */
 bool live_end(Live *live, const LiveMark *mark);
+/* Takes back what was declared and asked for since, in the block that was open then. */
+void live_undo(Live *live, const LiveMark *mark);
 
 #endif

@@ -92,6 +92,13 @@ void weight_table_enter(WeightTable *table, Weight *weight) {
 
 Weight *weights_find(const WeightTable *table, Str name) { return map_get(&table->by_name, name); }
 
+void weights_forget(WeightTable *table, Str name) {
+    Weight *weight = weights_find(table, name);
+    if (!weight) return;
+    weight->used = true;
+    map_set(&table->by_name, name, NULL);
+}
+
 size_t weights_count(const WeightTable *table) { return table->weights.count; }
 
 Weight *weights_at(const WeightTable *table, size_t index) { return table->weights.data[index]; }

@@ -54,6 +54,9 @@ void weights_name(WeightTable *table, Weight *weight, Str name);
 /* NULL when there is none. */
 Weight *weights_find(const WeightTable *table, Str name);
 
+/* From now on there is none of that name. */
+void weights_forget(WeightTable *table, Str name);
+
 /* In the order of loading. */
 size_t weights_count(const WeightTable *table);
 Weight *weights_at(const WeightTable *table, size_t index);

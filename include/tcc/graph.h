@@ -49,6 +49,10 @@ TCC_API void tcc_graph_free(tcc_graph *graph); /* NULL is allowed */
  * number, "softmax#7". NULL: none. */
 TCC_API void tcc_graph_label(tcc_graph *graph, const char *label);
 
+/* The host's name for a value that was made before; what is said of it from then on has that. A
+ * label that the host gave to the call that made it stays in what was compiled of it. */
+TCC_API tcc_status tcc_graph_rename(tcc_graph *graph, tcc_value value, const char *label);
+
 /* Where the host is: a file of the host and a line in it, of the calls that follow, until it is set
  * again. A line of 0: only the file. NULL: nowhere. */
 TCC_API void tcc_graph_place(tcc_graph *graph, const char *file, uint32_t line);
@@ -57,7 +61,9 @@ TCC_API void tcc_graph_place(tcc_graph *graph, const char *file, uint32_t line);
 /* ---- what a model is made of ----------------------------------------------------------------- */
 
 /* A dim of that name, which takes its value from an axis of an input and lies in lo..hi, both
- * included; `tune` is the value that costs are estimated for. With lo == hi it is that number. */
+ * included; `tune` is the value that costs are estimated for. With lo == hi it is that number. What
+ * the option D of the graph's compiler says of that name by now narrows it from the start, so that
+ * types which are too large for the whole range can be made. */
 TCC_API tcc_value tcc_graph_dim(tcc_graph *graph, const char *name, int64_t lo, int64_t hi,
                                 int64_t tune);
 
@@ -73,8 +79,8 @@ TCC_API tcc_value tcc_graph_param(tcc_graph *graph, const char *name, tcc_dtype 
 
 /* The value of the parameter with that full name, of tcc_graph_param or of a function such as
  * linear; before or after it is declared, once. The bytes are copied; the tensor is on the CPU, its
- * strides are honoured. A tensor that no parameter takes is warned of when the graph is
- * compiled. */
+ * strides are honoured. A tensor that no parameter takes is warned of when the graph is compiled.
+ * NULL takes a value back that came behind the declaration, so that another can be given. */
 TCC_API tcc_status tcc_graph_weight(tcc_graph *graph, const char *name, const tcc_tensor *tensor);
 
 /* A constant tensor of any size. The bytes are copied. */
@@ -165,6 +171,11 @@ TCC_API tcc_status tcc_graph_begin_scan(tcc_graph *graph, const tcc_value *carri
                                         int reverse, tcc_value *out_carried, tcc_value *out_slices);
 
 TCC_API tcc_value tcc_graph_end(tcc_graph *graph, const tcc_value *results, uint32_t count);
+
+/* How many blocks are open, and the end of the innermost without results, for hosts whose block
+ * failed halfway: what was made in it is gone, and with it the names of its parameters. */
+TCC_API uint32_t tcc_graph_depth(const tcc_graph *graph);
+TCC_API tcc_status tcc_graph_abandon(tcc_graph *graph);
 
 /* ---- what was built -------------------------------------------------------------------------- */
 

@@ -18,6 +18,7 @@ static tcc_status dim(Pointers p) { return made(tcc_graph_dim(p[0], p[1], 1, 9, 
 static tcc_status input(Pointers p) { return made(tcc_graph_input(p[0], p[1], TCC_F32, p[2], 1)); }
 static tcc_status param(Pointers p) { return made(tcc_graph_param(p[0], p[1], TCC_F32, p[2], 1)); }
 static tcc_status weight(Pointers p) { return tcc_graph_weight(p[0], p[1], p[2]); }
+static tcc_status rename_value(Pointers p) { return tcc_graph_rename(p[0], x, p[1]); }
 static tcc_status constant(Pointers p) { return made(tcc_graph_constant(p[0], p[1])); }
 static tcc_status output(Pointers p) { return tcc_graph_output(p[0], p[1], x); }
 static tcc_status integer(Pointers p) { return made(tcc_graph_int(p[0], 1)); }
@@ -79,7 +80,8 @@ static void test_pointers(void) {
         {"tcc_graph_dim", dim, {g, name}, 0},
         {"tcc_graph_input", input, {g, name, &seven}, 0},
         {"tcc_graph_param", param, {g, other, two}, 0},
-        {"tcc_graph_weight", weight, {g, other, &tensor}, 0},
+        {"tcc_graph_weight", weight, {g, other, &tensor}, 1 << 2},
+        {"tcc_graph_rename", rename_value, {g, name}, 0},
         {"tcc_graph_constant", constant, {g, &tensor}, 0},
         {"tcc_graph_output", output, {g, third}, 0},
         {"tcc_graph_int", integer, {g}, 0},
@@ -120,6 +122,8 @@ static void test_no_value(void) {
     tcc_graph_label(g, NULL);
     tcc_graph_place(NULL, "a", 1);
     tcc_graph_place(g, NULL, 1);
+    CHECK_INT(tcc_graph_depth(NULL), 0);
+    CHECK_INT(tcc_graph_abandon(NULL), TCC_INVALID);
     CHECK_INT(tcc_graph_unary(g, "-", nothing), TCC_NO_VALUE);
     CHECK_INT(tcc_graph_apply(g, "exp", &nothing, 1), TCC_NO_VALUE);
     CHECK_INT(tcc_graph_index(g, nothing, NULL, 0), TCC_NO_VALUE);

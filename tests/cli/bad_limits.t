@@ -47,3 +47,40 @@ A row to be sorted that no thread has memory for, by the range of its dim and by
   ! sort.g:2:39: error: an axis of up to 100000000 elements cannot be sorted: at most 44739242 of f32 fit the memory of a thread [sort-size]
   !     2 | model m(x: f32[N]) -> (y, i) { y, i = sort(x) }
   !       |                                       ^~~~
+
+-D narrows a dim before types are made of it: what is too large for the whole range may do for a part of it, in both languages.
+
+  $ printf '%s\n' 'dim N in 1..1099511627776' 'model cube(x: f32[N, N, N]) -> (y) { y = reshape(x * 2.0, [N * N * N]) }' >cube.g; refused cube.g
+  ! cube.g:1:5: error: dim N may be at most 2147483647 [dim-limit]
+  !     1 | dim N in 1..1099511627776
+  !       |     ^
+  [1]
+  $ tcc cube.g -D N=8 -o cube.so && tcc cube.g -D N=1..64:8 --passes=inline --emit=ir | tee cube.tir
+  tir 1
+  dim N in 1..64 tune 8
+  graph @cube {
+    %0 = input index=0 name="x" : f32[N, N, N]
+    %1 = const value=[0x1p+1] : f32[]
+    %2 = broadcast %1 dims=[N, N, N] axes=[] : f32[N, N, N]
+    %3 = mul %0, %2 : f32[N, N, N]
+    %4 = reshape %3 dims=[N*N*N] : f32[N*N*N]
+    return y = %4
+  }
+  $ sed 's/1[.][.]64/1..1099511627776/' cube.tir >wide.tir; refused wide.tir
+  ! wide.tir:4:33: error: a dim here may leave the range of 62 bits [tir-overflow]
+  !     4 |   %0 = input index=0 name="x" : f32[N, N, N]
+  !       |                                 ^
+  [1]
+  $ tcc wide.tir -D N=2..4 --passes=inline --emit=ir | head -4
+  tir 1
+  dim N in 2..4 tune 4
+  graph @cube {
+    %0 = input index=0 name="x" : f32[N, N, N]
+  $ tcc wide.tir -D N=8 -o cube.so && tcc run cube.so -i x=ones | head -1
+  y: f32[512]
+  $ refused cube.tir -D N=1..65; refused cube.tir -D M=3
+  ! cube.tir:2:5: error: 1..65 is not within the range of dim N [dim-override]
+  !     2 | dim N in 1..64 tune 8
+  !       |     ^
+  ! cube.tir: error: the file declares no dim 'M' [unknown-dim]
+  [1]

@@ -179,8 +179,8 @@ static void test_dims_become_checks(void) {
 }
 
 static void test_options_narrow_dims(void) {
-    DslDim dims[2] = {{STR("N"), 8, 8, 8}, {STR("K"), 2, 8, 8}};
-    DslOptions options = {.dims = dims, .dim_count = 2};
+    DimRange dims[2] = {{STR("N"), 8, 8, 8}, {STR("K"), 2, 8, 8}};
+    DslOptions options = {.ranges = {dims, 2}};
     if (CHECK(compile(model_of_dims, &options))) {
         const Type *type = graph_type(run.module->models.data[0], 0);
         CHECK(dim_equals_int(type->dims[0], 8));
@@ -188,14 +188,14 @@ static void test_options_narrow_dims(void) {
     }
     done();
     const struct {
-        DslDim dim;
+        DimRange dim;
         const char *id;
     } wrong[] = {{{STR("N"), 1, 1, 1}, "dim-override"},
                  {{STR("N"), 2, 17, 4}, "dim-override"},
                  {{STR("N"), 4, 8, 9}, "dim-override"},
                  {{STR("Q"), 1, 1, 1}, "unknown-dim"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        options = (DslOptions){.dims = &wrong[i].dim, .dim_count = 1};
+        options = (DslOptions){.ranges = {&wrong[i].dim, 1}};
         compile(model_of_dims, &options);
         const DslMessage *first = dsl_run_first(&run);
         if (CHECK(first != NULL)) CHECK_STR(first->id, wrong[i].id);
