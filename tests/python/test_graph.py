@@ -1,19 +1,11 @@
-"""The graph builder: every function, operators, parameters, constants, names, and errors."""
+"""The graph builder: every function, operators, subscripts, parameters, constants, and models."""
 import inspect
 import re
 import unittest
-from pathlib import Path
 
 import cases
 import numpy as np
 import tensorcc
-
-HERE = Path(__file__).name
-
-
-def line():
-    """The number of the caller's line."""
-    return inspect.currentframe().f_back.f_lineno
 
 
 def graph(inputs, build):
@@ -61,17 +53,20 @@ class Functions(unittest.TestCase):
             np.testing.assert_allclose(y, z, rtol=2e-5, atol=2e-6)
 
     def test_every_op(self):
-        """All core ops of the reference come out of some call, but those with regions, which are
-        written as .tir, and those that passes alone make."""
+        """All core ops of the reference come out of some call, but those that passes alone make."""
         g = tensorcc.Graph("ops")
         n = g.dim("N", 1, 8)
         x = g.input("x", "f32", [n])
         g.output("of_dims", x[:1] * n.cast("f32"))
-        found = self.ops_of(g)
+        c = g.input("c", "bool")
+        g.output("cond", g.cond(c, lambda: x, lambda: -x))
+        g.output("loop", g.loop(0, lambda i: i < 3, lambda i: i + 1, limit=9))
+        g.output("scan", g.scan(lambda s: s, g.ones([4])))
+        found = set(re.findall(r"^ *%\d+ = (\w+)", g.text(), re.M))
         for inputs, build, _ in cases.CASES.values():
             found |= self.ops_of(graph(inputs, build))
         named = set(re.findall(r"^\* `(\w+)\(", tensorcc.reference("ops"), re.M))
-        self.assertEqual(named - found, {"cond", "loop", "scan", "call", "kernel"})
+        self.assertEqual(named - found, {"call", "kernel"})
 
     def ops_of(self, made):
         text = made.compile(params="random:1", passes="inline").text("ir")
@@ -125,15 +120,46 @@ class Operators(unittest.TestCase):
         for key in (0, -1, (slice(None), 2), slice(1, 2), (slice(None), slice(1, 5, 2)), (0, slice(None, None, -1)),
                     (slice(None), None), (slice(None), slice(None), slice(-3, None)), (1, 2, 3)):
             self.assertEqual(run((x,), lambda g, x: x[key]).tolist(), x[key].tolist(), key)
-        with self.assertRaisesRegex(tensorcc.InvalidError, "axes that are not mentioned"):
-            run((x,), lambda g, x: x[..., 0])
+        for key in ((..., 0), (0, ...), (..., None), (0, ..., slice(2, None)), ...):
+            self.assertEqual(run((x,), lambda g, x: x[key]).tolist(), x[key].tolist(), key)
+        with self.assertRaisesRegex(tensorcc.InvalidError, "one ... at most"):
+            run((x,), lambda g, x: x[..., ...])
+        with self.assertRaisesRegex(tensorcc.GraphError, "index 5"):
+            run((x,), lambda g, x: x[0, 5])
+
+    def test_arrays_as_subscripts(self):
+        x, i = np.arange(2 * 5 * 6, dtype="f4").reshape(2, 5, 6), np.array([[4, 0], [-1, 2]])
+        for key in (i % 2, (slice(None), i), (..., i), (slice(None), slice(1, None), i), (None, slice(None), [1, 0])):
+            self.assertEqual(run((x,), lambda g, x: x[key]).tolist(), x[key].tolist(), key)
+        self.assertEqual(run((x, i), lambda g, x, i: x[:, i]).tolist(), x[:, i].tolist())
+        for key in ((0, i), (i % 2, i)):
+            with self.assertRaisesRegex(tensorcc.InvalidError, "beside an array"):
+                run((x,), lambda g, x: x[key])
 
     def test_members(self):
         x = cases.X
         self.assertEqual(run((x,), lambda g, x: x.T).tolist(), x.T.tolist())
+        self.assertEqual(run((x,), lambda g, x: x.astype("f16").astype(np.float32)).dtype, np.float32)
         flat = run((x,), lambda g, x: x.reshape([x.shape[0] * x.shape[1]]))
         self.assertEqual(flat.tolist(), x.reshape(-1).tolist())
         self.assertEqual(run((x,), lambda g, x: g.zeros([2], dtype=x.dtype)).dtype, x.dtype)
+
+    def test_what_is_known(self):
+        g = tensorcc.Graph()
+        n = g.dim("N", 2, 8)
+        x = g.input("x", "f16", [n, 3, "N + 1"])
+        self.assertEqual((x.ndim, x.dtype, x.shape[1], x.label), (3, tensorcc.f16, 3, "x"))
+        self.assertEqual(repr(x.shape[2]), "<tensorcc.Value x.shape[2]: N + 1>")
+        self.assertEqual(x[0].T.shape[1], 3)
+        self.assertEqual(repr(x), "<tensorcc.Value x: f16[N, 3, N + 1]>")
+        self.assertEqual((x.sum().shape, g.zeros([2, 4]).shape), ((), (2, 4)))
+        self.assertTrue(n < 9 and not n > 8)
+        self.assertEqual([int(g.dim("four", 4, 4)), range(9)[g.dim("five", 5, 5)]], [4, 5])
+        for use in (lambda: bool(n < 5), lambda: int(n), lambda: range(x)):
+            with self.assertRaises(TypeError):
+                use()
+        with self.assertRaisesRegex(tensorcc.InvalidError, "no tensor"):
+            n.dtype
 
     def test_what_values_are_not(self):
         g = tensorcc.Graph()
@@ -194,6 +220,27 @@ class Models(unittest.TestCase):
             g.compile()
         self.assertIn("second", str(caught.exception))
 
+    def test_weights_are_of_one_compilation(self):
+        g = tensorcc.Graph("net")
+        x = g.input("x", "f32", [3])
+        g.output("y", x * g.param("gain", np.full(3, 2, "f4")) + g.param("offset", dims=[3], init=1))
+        y = [g.compile(weights=weights).open()(np.ones(3, "f4")).y[0]
+             for weights in (None, {"gain": np.full(3, 5, "f4")}, {"offset": [7, 7, 7]}, None)]
+        self.assertEqual(y, [3, 6, 9, 3])
+        unit = g.compile(weights={"none": np.ones(2, "f4")})
+        self.assertEqual([d.id for d in unit.diagnostics], ["weights-unused"])
+        with self.assertRaisesRegex(tensorcc.GraphError, r'parameter "gain" is f32\[3\], not f32\[2\]'):
+            g.compile(weights={"gain": np.ones(2, "f4")})
+        self.assertEqual(g.compile().open()(np.ones(3, "f4")).y[0], 3)
+
+    def test_a_graph_grows(self):
+        g = tensorcc.Graph("grows")
+        x = g.input("x", "f32", [2])
+        g.output("y", x + 1.0)
+        first = g.compile()
+        g.output("z", x * 3.0)
+        self.assertEqual((len(first.open().outputs), g.compile().open()([1, 2]).z.tolist()), (1, [3, 6]))
+
     def test_narrow_parameters(self):
         for name in ("bf16", "f16", "f8e4m3", "i4", "u8"):
             dtype = tensorcc.dtypes.of(name)
@@ -228,9 +275,7 @@ class Models(unittest.TestCase):
         y = g.compile().open()(np.zeros(3, "f4"))
         self.assertEqual([y[name][0] for name in ("softmax", "same", "input_again", "fine")], [1, 1, 0, 2])
         self.assertEqual(y.keys(), ("softmax", "y", "same", "input_again", "fine"))
-        x.relu()
-        with self.assertRaisesRegex(tensorcc.GraphError, rf"{HERE}:{line() - 1}: the input 'relu' hides"):
-            g.compile()
+        self.assertEqual(x.relu().shape, (3,))
 
     def test_text_is_the_model(self):
         g = tensorcc.Graph("again")
@@ -242,59 +287,19 @@ class Models(unittest.TestCase):
         g.input("x", "f32")
         g.param("p", 1.0)
         g.output("o", 1.0)
-        for make in (lambda: g.input("x", "f32"), lambda: g.input("a b", "f32"), lambda: g.input("for", "f32"),
-                     lambda: g.input("y", "f33"), lambda: g.input("y", "c8"), lambda: g.output("o", 1.0),
-                     lambda: g.output("", 1.0), lambda: g.param("p", 1.0), lambda: g.param("a..b", 1.0),
-                     lambda: g.dim("1", 1, 2), lambda: tensorcc.Graph("not a name"),
-                     lambda: g.einsum('"', g.ones([1]), g.ones([1])), lambda: g.add(object(), 1)):
+        g.dim("N", 1, 2)
+        for make in (lambda: g.input("x", "f32"), lambda: g.input("", "f32"), lambda: g.input("a\nb", "f32"),
+                     lambda: g.input("y", "f33"), lambda: g.input("y", "c8"), lambda: g.param("p", 1.0),
+                     lambda: g.dim("1", 1, 2), lambda: g.dim("N", 1, 2), lambda: tensorcc.Graph(""),
+                     lambda: g.input("y", "f32", ["N +"]), lambda: g.input("y", "f32", ["x.y"]),
+                     lambda: g.input("y", "f32", [-1]), lambda: g.input("y", "f32", ["f(N)"]),
+                     lambda: g.einsum('"', g.ones([1]), g.ones([1])), lambda: g.add(object(), 1),
+                     lambda: g.constant([[1], [2, 3]]), lambda: g.constant(1, "f32") + 2**63):
             with self.assertRaises(tensorcc.InvalidError):
                 make()
-        with self.assertRaisesRegex(tensorcc.GraphError, "no outputs"):
+        g.compile()
+        for name in ("o", ""):
+            with self.assertRaises(tensorcc.GraphError):
+                g.output(name, 1.0)
+        with self.assertRaisesRegex(tensorcc.GraphError, "no output"):
             tensorcc.Graph("nothing").compile()
-
-
-class Errors(unittest.TestCase):
-    def test_labels_and_places(self):
-        g = tensorcc.Graph("wrong")
-        x = g.input("x", "f32", [4, 3])
-        w = g.input("w", "f32", [4, 5])
-        product = (x @ w).named("my product")
-        place = line() - 1
-        g.output("y", product.relu())
-        with self.assertRaises(tensorcc.GraphError) as caught:
-            g.compile()
-        first = caught.exception.diagnostics[0]
-        self.assertEqual((first.id, first.label, Path(first.place[0]).name, first.place[1]),
-                         ("matmul-shape", "my product", HERE, place))
-        self.assertRegex(str(caught.exception), rf"{HERE}:{place}: error: .*f32\[4, 3\] @ f32\[4, 5\].*"
-                         r"\(value 'my product'\) \[matmul-shape\]")
-
-    def test_inside_the_library(self):
-        g = tensorcc.Graph("wrong")
-        x = g.input("x", "f32", [4, 3])
-        h = g.layer_norm(x.cast("i32"), scope="norm")
-        place = line() - 1
-        g.output("h", h)
-        with self.assertRaises(tensorcc.GraphError) as caught:
-            g.compile(params="random")
-        self.assertRegex(str(caught.exception), rf"{HERE}:{place}: error: .*\(value 'h'\)")
-
-    def test_parameters(self):
-        g = tensorcc.Graph("wrong")
-        x = g.input("x", "f32", [4])
-        g.output("y", x * g.param("deep.gain", np.ones(5, "f4")))
-        with self.assertRaises(tensorcc.GraphError):
-            g.compile()
-        with self.assertRaises(tensorcc.InvalidError):
-            g.compile(weights={"deep.gain": np.ones(5, "f8")})
-        g = tensorcc.Graph("missing")
-        g.output("y", g.param("deep.gain", dims=[4]))
-        place = line() - 1
-        with self.assertRaisesRegex(tensorcc.GraphError, rf"{HERE}:{place}: .*deep\.gain"):
-            g.compile()
-
-    def test_a_run_names_the_line_of_the_text(self):
-        g = tensorcc.Graph("pick")
-        g.output("y", g.input("x", "f32", [4]).gather(g.input("i", "i64", [1])))
-        with self.assertRaisesRegex(tensorcc.IndexOutOfRangeError, "pick.g:"):
-            g.compile().open()(np.zeros(4, "f4"), np.array([9]))

@@ -120,10 +120,11 @@ class Names(unittest.TestCase):
     def test_structs_are_those_of_the_headers(self):
         """Sizes and offsets of every field, by the C compiler."""
         from tensorcc import capi
-        lines = ["#include <stdio.h>", "#include <tcc/tcc.h>", "int main(void) {"]
+        lines = ["#include <stdio.h>", "#include <tcc/graph.h>", "int main(void) {"]
         structs = {"tcc_tensor": capi.Tensor, "tcc_port": capi.Port, "tcc_open_options": capi.OpenOptions,
                    "tcc_run_info": capi.RunInfo, "tcc_option": capi.Option, "tcc_diagnostic": capi.Diagnostic,
-                   "tcc_check_result": capi.CheckResult, "tcc_model_api": capi.ModelApi}
+                   "tcc_check_result": capi.CheckResult, "tcc_model_api": capi.ModelApi,
+                   "tcc_call": capi.Call, "tcc_value_info": capi.ValueInfo}
         expected = []
         for name, struct in structs.items():
             for field, *_ in struct._fields_:
@@ -141,9 +142,16 @@ class Names(unittest.TestCase):
 
     def test_functions_are_those_of_the_headers(self):
         from tensorcc import capi
-        header = (TOP / "include" / "tcc" / "tcc.h").read_text()
-        declared = set(re.findall(r"\b(tcc_\w+)\(", header))
+        headers = "".join((TOP / "include" / "tcc" / name).read_text() for name in ("tcc.h", "graph.h"))
+        declared = set(re.findall(r"\b(tcc_\w+)\(", headers))
         self.assertLessEqual(set(capi.FUNCTIONS), declared)
         codes = re.findall(r"^    TCC_(\w+),?$", re.search(r"enum tcc_dtype \{(.*?)\}", (
             TOP / "include" / "tcc" / "model.h").read_text(), re.S).group(1), re.M)
         self.assertEqual([code.lower() for code in codes], [dtype.name for dtype in tensorcc.dtypes.ALL])
+
+    def test_type_hints(self):
+        if importlib.util.find_spec("mypy") is None:
+            self.skipTest("mypy is not installed")
+        with tempfile.TemporaryDirectory() as scratch:
+            found = python("-m", "mypy", "--strict", "--cache-dir", scratch, PACKAGE / "tensorcc")
+        self.assertEqual(found.returncode, 0, found.stdout)

@@ -12,10 +12,11 @@ from .dtypes import f8e4m3, f8e5m2, f16, bf16, f32, f64
 from .errors import (Diagnostic, EnvironmentError, Error, GraphError, IndexOutOfRangeError,
                      InternalError, InvalidError, LibraryNotFoundError, MismatchError, OutOfMemoryError)
 from .functions import Function, functions
-from .graph import Graph, Value
+from .graph import Graph
 from .library import library_path, version
 from .model import Dim, Model, Outputs, Port, RunInfo, Session, load
 from .unit import CheckResult, Option, Unit, compile, options, read_artefact, reference
+from .value import Value
 
 __version__ = "0.1.0"
 

@@ -8,12 +8,14 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
-from . import capi, dlpack
-from .dtypes import DType, holds, pack, unpack
+from . import capi, dlpack, dtypes
+from .dtypes import Array, DType, holds, pack, unpack
 from .errors import InvalidError
 
+Shape = Tuple[int, ...]
 
-def _as_array(value: Any, dtype: DType, what: str) -> np.ndarray:
+
+def _as_array(value: Any, dtype: DType, what: str) -> Array:
     if isinstance(value, (np.ndarray, np.generic)):
         return np.asarray(value)
     if hasattr(value, "__dlpack__"):
@@ -24,7 +26,29 @@ def _as_array(value: Any, dtype: DType, what: str) -> np.ndarray:
         raise InvalidError(f"{what}: {error}") from None
 
 
-def _checked(value: Any, dtype: DType, what: str) -> np.ndarray:
+def typed(value: Any, dtype: Any = None) -> Tuple[Array, DType]:
+    """The array of a value and its element type: that of the array unless `dtype` says otherwise.
+    Python's own floats are f32, as in the language."""
+    wanted = None if dtype is None else dtypes.of(dtype)
+    array, found = _found(value, wanted)
+    if wanted is not None and not holds(wanted, array.dtype):
+        raise InvalidError(f"the dtype is {array.dtype}, not {wanted} ({wanted.numpy})")
+    return array, wanted or found or dtypes.of(array.dtype)
+
+
+def _found(value: Any, wanted: Optional[DType]) -> Tuple[Array, Optional[DType]]:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return np.asarray(value), None
+    if hasattr(value, "__dlpack__"):
+        return dlpack.typed_view(value, "the tensor")
+    try:
+        array = np.asarray(value, None if wanted is None else wanted.numpy)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidError(f"{value!r}: {error}") from None
+    return array.astype(np.float32) if wanted is None and array.dtype == np.float64 else array, None
+
+
+def _checked(value: Any, dtype: DType, what: str) -> Array:
     array = _as_array(value, dtype, what)
     if not array.dtype.isnative:
         raise InvalidError(f"{what}: the bytes of {array.dtype} are not in this machine's order")
@@ -35,7 +59,7 @@ def _checked(value: Any, dtype: DType, what: str) -> np.ndarray:
     return array
 
 
-def _element_strides(array: np.ndarray) -> Optional[Tuple[int, ...]]:
+def _element_strides(array: Array) -> Optional[Tuple[int, ...]]:
     """Strides in elements: () for dense arrays, None where they cannot be said."""
     if array.flags.c_contiguous:
         return ()
@@ -46,7 +70,7 @@ def _element_strides(array: np.ndarray) -> Optional[Tuple[int, ...]]:
     return strides if any(strides) else None
 
 
-def _fill(tensor: capi.Tensor, array: np.ndarray, dtype: DType, shape: tuple, strides: tuple) -> None:
+def _fill(tensor: capi.Tensor, array: Array, dtype: DType, shape: Shape, strides: Shape) -> None:
     tensor.size = ctypes.sizeof(tensor)
     tensor.dtype, tensor.rank = dtype.code, len(shape)
     tensor.data = array.ctypes.data if array.size else None
@@ -54,7 +78,7 @@ def _fill(tensor: capi.Tensor, array: np.ndarray, dtype: DType, shape: tuple, st
     tensor.strides[:len(strides)] = strides
 
 
-def bind_input(tensor: capi.Tensor, value: Any, dtype: DType, what: str) -> np.ndarray:
+def bind_input(tensor: capi.Tensor, value: Any, dtype: DType, what: str) -> Array:
     """Describes `value`; the array that is returned must live as long as the tensor is used."""
     array = _checked(value, dtype, what)
     shape, strides = array.shape, _element_strides(array)
@@ -69,7 +93,7 @@ def bind_input(tensor: capi.Tensor, value: Any, dtype: DType, what: str) -> np.n
 class OutputBinding:
     """An output: the caller's array or a new one, written in place wherever that can be."""
 
-    def __init__(self, tensor: capi.Tensor, given: Any, dtype: DType, shape: tuple, what: str) -> None:
+    def __init__(self, tensor: capi.Tensor, given: Any, dtype: DType, shape: Shape, what: str) -> None:
         self.dtype, self.shape = dtype, shape
         self.array = np.empty(shape, dtype.numpy) if given is None else _writable(given, dtype, shape, what)
         self._written, strides = self.array, _element_strides(self.array)
@@ -79,7 +103,7 @@ class OutputBinding:
             self._written, strides = np.empty(shape, self.array.dtype), ()
         _fill(tensor, self._written, dtype, shape, strides)
 
-    def finish(self) -> np.ndarray:
+    def finish(self) -> Array:
         """Copies what was computed aside. Returns the caller's array."""
         if self.dtype.is_packed:
             self.array[...] = unpack(self._written, self.dtype, self.shape)
@@ -88,7 +112,7 @@ class OutputBinding:
         return self.array
 
 
-def _writable(given: Any, dtype: DType, shape: tuple, what: str) -> np.ndarray:
+def _writable(given: Any, dtype: DType, shape: Shape, what: str) -> Array:
     if not isinstance(given, np.ndarray) and not hasattr(given, "__dlpack__"):
         raise InvalidError(f"{what}: out= takes arrays, not {type(given).__name__}")
     array = _checked(given, dtype, what)

@@ -1,17 +1,19 @@
-"""The structs and functions of include/tcc/model.h and include/tcc/tcc.h, for ctypes."""
+"""The structs and functions of include/tcc/model.h, tcc.h and graph.h, for ctypes."""
 import ctypes as c
+from typing import Any
 
 MAX_RANK = 8
 MODEL_API_VERSION = 1
 
 Pointer = c.c_void_p
 Status = c.c_int
+Value = c.c_uint64
 
 
 class Sized(c.Structure):
     """A struct whose first field, `size`, is its own size."""
 
-    def __init__(self, *args, **fields):
+    def __init__(self, *args: Any, **fields: Any) -> None:
         super().__init__(*args, **fields)
         self.size = c.sizeof(self)
 
@@ -53,10 +55,21 @@ class CheckResult(Sized):
                 ("elements", c.c_uint64), ("compared", c.c_uint64), ("mismatches", c.c_uint64),
                 ("worst", c.c_double), ("first_index", c.c_uint64), ("got", c.c_double),
                 ("expected", c.c_double), ("tolerance", c.c_double), ("rms", c.c_double),
-                ("agrees", c.c_uint32)]
+                ("agrees", c.c_uint32), ("error", c.c_char_p)]
+
+
+class Call(Sized):
+    _fields_ = [("size", c.c_uint32), ("function", c.c_char_p), ("args", c.POINTER(Value)),
+                ("names", c.POINTER(c.c_char_p)), ("arg_count", c.c_uint32), ("scope", c.c_char_p)]
+
+
+class ValueInfo(Sized):
+    _fields_ = [("size", c.c_uint32), ("text", c.c_char_p), ("label", c.c_char_p), ("dtype", c.c_int32),
+                ("rank", c.c_uint32), ("dims", c.c_int64 * MAX_RANK)]
 
 
 _Tensors = c.POINTER(Tensor)
+_Values = c.POINTER(Value)
 _Out = c.POINTER(Pointer)
 _Size = c.POINTER(c.c_size_t)
 _Text = c.POINTER(Pointer)
@@ -113,6 +126,43 @@ FUNCTIONS = {
     "tcc_unit_write": (Status, Pointer, c.c_char_p),
     "tcc_unit_open": (Status, Pointer, c.POINTER(OpenOptions), c.POINTER(c.POINTER(ModelApi)), _Out),
     "tcc_unit_check": (Status, Pointer, _Tensors, c.c_uint32, CheckCallback, Pointer),
+    "tcc_graph_new": (Status, Pointer, c.c_char_p, _Out),
+    "tcc_graph_free": (None, Pointer),
+    "tcc_graph_label": (None, Pointer, c.c_char_p),
+    "tcc_graph_rename": (Status, Pointer, Value, c.c_char_p),
+    "tcc_graph_place": (None, Pointer, c.c_char_p, c.c_uint32),
+    "tcc_graph_dim": (Value, Pointer, c.c_char_p, c.c_int64, c.c_int64, c.c_int64),
+    "tcc_graph_input": (Value, Pointer, c.c_char_p, c.c_int, _Values, c.c_uint32),
+    "tcc_graph_param": (Value, Pointer, c.c_char_p, c.c_int, c.POINTER(c.c_int64), c.c_uint32),
+    "tcc_graph_weight": (Status, Pointer, c.c_char_p, _Tensors),
+    "tcc_graph_constant": (Value, Pointer, _Tensors),
+    "tcc_graph_output": (Status, Pointer, c.c_char_p, Value),
+    "tcc_graph_int": (Value, Pointer, c.c_int64),
+    "tcc_graph_float": (Value, Pointer, c.c_double),
+    "tcc_graph_bool": (Value, Pointer, c.c_int),
+    "tcc_graph_string": (Value, Pointer, c.c_char_p),
+    "tcc_graph_dtype": (Value, Pointer, c.c_int),
+    "tcc_graph_none": (Value, Pointer),
+    "tcc_graph_list": (Value, Pointer, _Values, c.c_uint32),
+    "tcc_graph_unary": (Value, Pointer, c.c_char_p, Value),
+    "tcc_graph_binary": (Value, Pointer, c.c_char_p, Value, Value),
+    "tcc_graph_call": (Value, Pointer, c.POINTER(Call)),
+    "tcc_graph_apply": (Value, Pointer, c.c_char_p, _Values, c.c_uint32),
+    "tcc_graph_item": (Value, Pointer, Value, c.c_uint32),
+    "tcc_graph_member": (Value, Pointer, Value, c.c_char_p),
+    "tcc_graph_index": (Value, Pointer, Value, _Values, c.c_uint32),
+    "tcc_graph_slice": (Value, Pointer, Value, Value, Value),
+    "tcc_graph_begin_cond": (Status, Pointer, Value),
+    "tcc_graph_else": (Status, Pointer, _Values, c.c_uint32),
+    "tcc_graph_begin_loop": (Status, Pointer, _Values, c.c_uint32, c.c_int64, _Values),
+    "tcc_graph_do": (Status, Pointer, Value, _Values),
+    "tcc_graph_begin_scan": (Status, Pointer, _Values, c.c_uint32, _Values, c.c_uint32, c.c_int, _Values, _Values),
+    "tcc_graph_end": (Value, Pointer, _Values, c.c_uint32),
+    "tcc_graph_depth": (c.c_uint32, Pointer),
+    "tcc_graph_abandon": (Status, Pointer),
+    "tcc_graph_info": (Status, Pointer, Value, c.POINTER(ValueInfo)),
+    "tcc_graph_text": (Status, Pointer, _Text, _Size),
+    "tcc_compile_graph": (Status, Pointer, Pointer, _Out),
     "tcc_artefact_read": (Status, Pointer, c.c_char_p, c.c_char_p, _Text, _Size),
     "tcc_reference": (Status, Pointer, c.c_char_p, _Text, _Size),
 }
@@ -123,5 +173,5 @@ def text_at(pointer: Pointer, size: c.c_size_t) -> str:
     return c.string_at(pointer, size.value).decode() if pointer else ""
 
 
-def decoded(text) -> str:
-    return text.decode(errors="replace") if text else ""
+def decoded(text: Any) -> str:
+    return str(text.decode(errors="replace")) if text else ""

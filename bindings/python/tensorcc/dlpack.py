@@ -2,11 +2,12 @@
 `__dlpack__` in the memory of the processor, bf16 and 8-bit floats too, of which numpy knows nothing.
 """
 import ctypes as c
-from typing import Any
+from typing import Any, Dict, Tuple
 
 import numpy as np
 
 from . import dtypes
+from .dtypes import Array, DType
 from .errors import InvalidError
 
 
@@ -37,7 +38,7 @@ _USED = b"used_dltensor"  # the capsule keeps the pointer to its name
 class _Holder:
     """The memory of a tensor, given back when the last array that looks at it is gone."""
 
-    def __init__(self, managed: Any, interface: dict) -> None:
+    def __init__(self, managed: Any, interface: Dict[str, Any]) -> None:
         self._managed = managed
         self.__array_interface__ = interface
 
@@ -52,14 +53,14 @@ def _dtype_name(tensor: _Tensor) -> str:
     return kind if kind in dtypes.BY_NAME else f"{kind}{tensor.bits}"
 
 
-def _bits_dtype(tensor: _Tensor, what: str) -> np.dtype:
+def _element(tensor: _Tensor, what: str) -> DType:
     name = _dtype_name(tensor)
     if tensor.lanes != 1 or name not in dtypes.BY_NAME or dtypes.BY_NAME[name].bits != tensor.bits:
         raise InvalidError(f"{what}: DLPack type code {tensor.code} of {tensor.bits} bits is not supported")
-    return dtypes.BY_NAME[name].numpy
+    return dtypes.BY_NAME[name]
 
 
-def _interface(tensor: _Tensor, dtype: np.dtype) -> dict:
+def _interface(tensor: _Tensor, dtype: "np.dtype[Any]") -> Dict[str, Any]:
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     strides = None
     if tensor.strides:
@@ -69,8 +70,13 @@ def _interface(tensor: _Tensor, dtype: np.dtype) -> dict:
             "data": ((tensor.data or 0) + tensor.byte_offset, False)}
 
 
-def view(value: Any, what: str) -> np.ndarray:
+def view(value: Any, what: str) -> Array:
     """An array over the memory of `value`."""
+    return typed_view(value, what)[0]
+
+
+def typed_view(value: Any, what: str) -> Tuple[Array, DType]:
+    """The same with its element type."""
     device = value.__dlpack_device__()[0]
     if device not in (_CPU, _CUDA_HOST):
         raise InvalidError(f"{what}: the tensor is not in the processor's memory (DLPack device {int(device)})")
@@ -78,10 +84,11 @@ def view(value: Any, what: str) -> np.ndarray:
     if not _is_valid(capsule, b"dltensor"):
         raise InvalidError(f"{what}: __dlpack__ gave no fresh \"dltensor\" capsule")
     managed = c.cast(_get(capsule, b"dltensor"), c.POINTER(_Managed))
-    dtype = _bits_dtype(managed.contents.tensor, what)
+    element = _element(managed.contents.tensor, what)
+    dtype = element.numpy
     interface = _interface(managed.contents.tensor, dtype)
     _rename(capsule, _USED)
     holder = _Holder(managed, interface)
     if 0 in interface["shape"]:
-        return np.empty(interface["shape"], dtype)
-    return np.asarray(holder).view(dtype)
+        return np.empty(interface["shape"], dtype), element
+    return np.asarray(holder).view(dtype), element

@@ -6,17 +6,20 @@ are copied, into the packed form that models read.
 """
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Dict, Union
+from importlib import import_module
+from typing import Any, Dict, Tuple, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import InvalidError
 
-_ml_dtypes: Any
 try:
-    import ml_dtypes as _ml_dtypes
+    _ml_dtypes: Any = import_module("ml_dtypes")
 except ImportError:
     _ml_dtypes = None
+
+Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class DType:
     bits: int
 
     @property
-    def numpy(self) -> np.dtype:
+    def numpy(self) -> "np.dtype[Any]":
         """The dtype of arrays that hold it."""
         return _numpy_dtype(self.name)
 
@@ -53,14 +56,14 @@ _PLAIN = {"bool": "?", "i4": "i1", "u4": "u1"}
 
 
 @lru_cache(maxsize=None)
-def _numpy_dtype(name: str) -> np.dtype:
+def _numpy_dtype(name: str) -> "np.dtype[Any]":
     if name in _FOREIGN:
         foreign, bits = _FOREIGN[name]
         return np.dtype(getattr(_ml_dtypes, foreign) if _ml_dtypes else bits)
     return np.dtype(_PLAIN.get(name) or name[0] + str(BY_NAME[name].bits // 8))
 
 
-def holds(dtype: DType, array: np.dtype) -> bool:
+def holds(dtype: DType, array: "np.dtype[Any]") -> bool:
     """Whether arrays of that numpy dtype are elements of `dtype` as they are."""
     if array == dtype.numpy:
         return True
@@ -87,10 +90,10 @@ def _of_numpy(dtype: Any) -> DType:
     raise InvalidError(f"there is no dtype {wanted} in tensorcc")
 
 
-DTypeLike = Union[DType, str, np.dtype, type]
+DTypeLike = Union[DType, str, "np.dtype[Any]", type]
 
 
-def pack(array: np.ndarray) -> np.ndarray:
+def pack(array: Array) -> Array:
     """4-bit values, one an element, to bytes: low nibble first, along the last axis of the whole."""
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8) & 15
     if flat.size % 2:
@@ -98,7 +101,7 @@ def pack(array: np.ndarray) -> np.ndarray:
     return flat[0::2] | (flat[1::2] << 4)
 
 
-def unpack(packed: np.ndarray, dtype: DType, shape: tuple) -> np.ndarray:
+def unpack(packed: Array, dtype: DType, shape: Tuple[int, ...]) -> Array:
     flat = np.stack([packed & 15, packed >> 4], axis=-1).reshape(-1)[:int(np.prod(shape))]
     if dtype.name == "i4":
         flat = ((flat ^ 8).astype(np.int8) - 8).astype(np.int8)

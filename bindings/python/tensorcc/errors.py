@@ -1,7 +1,7 @@
 """What can go wrong: one exception a status of the C API, with the diagnostics' texts and places."""
 import re
 from dataclasses import dataclass
-from typing import Dict, List, Optional, Sequence, Tuple, Type
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Type
 
 _ID = re.compile(r" \[([a-z0-9-]+)\]\s*$")
 
@@ -17,7 +17,11 @@ class Diagnostic:
     text: str  # one line
     rendered: str  # with place, source line and caret
     label: Optional[str] = None  # of a Graph: the host's name of the value it is about
-    place: Optional[Tuple[str, int]] = None  # of a Graph: file and line of the call that made it
+
+    @property
+    def place(self) -> Optional[Tuple[str, int]]:
+        """Of a Graph: the file and line of the call that made the value."""
+        return (self.path, self.line) if self.label is not None and self.path and self.line else None
 
 
 class Error(Exception):
@@ -48,7 +52,7 @@ class InvalidError(Error, ValueError):
 
 
 class GraphError(InvalidError):
-    """A Graph is wrong: the message names the host's own labels and lines."""
+    """A call on a Graph is wrong: raised there, with the host's own labels and lines."""
 
 
 class EnvironmentError(Error, OSError):
@@ -72,7 +76,7 @@ class InternalError(Error, RuntimeError):
 class MismatchError(Error):
     """A check failed; `results` are those of Unit.check."""
     status = 5
-    results: list = []
+    results: List[Any] = []
 
 
 class IndexOutOfRangeError(Error, IndexError):
@@ -87,7 +91,15 @@ _BY_STATUS: Dict[int, Type[Error]] = {
 }
 
 
+def _shown(message: str, diagnostics: Sequence[Diagnostic]) -> str:
+    """Errors with places are shown as the command prints them."""
+    return "".join(d.rendered for d in diagnostics if d.severity != "warning").rstrip("\n") or message
+
+
 def error_of(status: int, message: str, diagnostics: Sequence[Diagnostic] = ()) -> Error:
-    """The exception of a status. Errors with places are shown as the command prints them."""
-    shown = "".join(d.rendered for d in diagnostics if d.severity != "warning").rstrip("\n")
-    return _BY_STATUS.get(status, InternalError)(shown or message, diagnostics)
+    """The exception of a status."""
+    return _BY_STATUS.get(status, InternalError)(_shown(message, diagnostics), diagnostics)
+
+
+def graph_error(message: str, diagnostics: Sequence[Diagnostic]) -> GraphError:
+    return GraphError(_shown(message, diagnostics), diagnostics)

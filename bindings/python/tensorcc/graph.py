@@ -6,197 +6,48 @@
     g.output("probs", g.linear(h, 10, scope="fc2").softmax())
     unit = g.compile(params="random:1")
 
-A graph is a list of statements of the language, one a call, which `text()` shows. All functions of
-the language are methods, of the graph and of its values (which then are the first argument). The
-compiler checks the whole: what is wrong is said with the label and the line of the host's own call.
+Each call is one of the compiler's (include/tcc/graph.h), which checks it at once: a value's type is
+known from then on, and what is wrong is raised at the line that is wrong. All functions of the
+language are methods, of the graph and of its values (which then are the first argument).
 """
-import os
-import re
-import sys
-import tempfile
-from dataclasses import dataclass, field, replace
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+import ctypes as c
+from contextlib import contextmanager
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import dtypes, weights as _weights
-from .dtypes import DType
-from .errors import Diagnostic, GraphError, InvalidError
+from . import caller, capi, dtypes
+from .arrays import bind_input, typed
+from .dtypes import Array, DType
+from .errors import Diagnostic, GraphError, InvalidError, graph_error
 from .functions import Function, functions
-from .unit import Unit, compile
+from .library import library
+from .owner import Owner
+from .sizes import Reader
+from .unit import Compiler, Unit, compile_graph
+from .value import Info, Size, Value
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_HERE = os.path.dirname(os.path.abspath(__file__))
-_WORDS = frozenset(
-    "weights dim in tune fn model train param shared state return for as minimize with assert if else "
-    "while scan and or not None true false inf nan pi".split()) | set(dtypes.BY_NAME)
-_LITERALS = frozenset(("bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "f32", "f64"))
-_MAX_LITERAL = 64  # elements of a constant that is written as a text
 _DEFAULT_RANGE = (1, 65536)  # of dims that were not declared
-
-Place = Tuple[str, int]
-
-
-def _caller() -> Place:
-    """The file and line of the first frame outside this package."""
-    frame = sys._getframe(1)
-    while frame.f_back and os.path.dirname(os.path.abspath(frame.f_code.co_filename)) == _HERE:
-        frame = frame.f_back
-    return frame.f_code.co_filename, frame.f_lineno
-
-
-def _name(name: str, what: str) -> str:
-    if not isinstance(name, str) or not _NAME.match(name):
-        raise InvalidError(f"{what} {name!r} is no name: letters, digits and _, not beginning with a digit")
-    if name in _WORDS:
-        raise InvalidError(f"{what} {name!r} is a word of the language")
-    return name
-
-
-def _string(text: str) -> str:
-    if re.search(r'["{}\n]', text):
-        raise InvalidError(f"a string of the language holds no quotes, braces or newlines: {text!r}")
-    return f'"{text}"'
-
-
-class Value:
-    """A value of a graph: a tensor, or what is known at compile time, like `x.shape[0]`."""
-    __array_ufunc__ = None  # numpy arrays leave operators to us
-    __iter__ = None  # a value has no length that is known here
-
-    def __init__(self, graph: "Graph", place: Place) -> None:
-        self._graph, self._place = graph, place
-        self._label: Optional[str] = None
-        self._written: Optional[str] = None  # a name that cannot be another: of inputs and dims
-
-    def named(self, label: str) -> "Value":
-        """Labels the value, for messages and in the text. Returns it."""
-        self._label = str(label)
-        return self
-
-    @property
-    def label(self) -> Optional[str]:
-        return self._label or self._written
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("__") or name not in functions():
-            raise AttributeError(f"a value has no {name!r}: it is no function of the language")
-        return self._graph._method(functions()[name], self)
-
-    def __dir__(self) -> List[str]:
-        return [*super().__dir__(), *functions()]
-
-    def __bool__(self) -> bool:
-        raise TypeError("a value of a graph is not known while it is built: use select(c, x, y)")
-
-    def __repr__(self) -> str:
-        return f"<tensorcc.Value {self.label or ''} of {self._graph.name}>"
-
-    __hash__ = object.__hash__
-
-    @property
-    def shape(self) -> "Value":
-        return self._graph._add(("", self, ".shape"))
-
-    @property
-    def dtype(self) -> "Value":
-        return self._graph._add(("", self, ".dtype"))
-
-    @property
-    def T(self) -> "Value":
-        return self._graph._add(("", self, ".T"))
-
-    def __getitem__(self, key: Any) -> "Value":
-        pieces: List[Any] = ["", self, "["]
-        for i, item in enumerate(key if isinstance(key, tuple) else (key,)):
-            pieces.append(", " if i else "")
-            pieces += _subscript(item)
-        return self._graph._add((*pieces, "]"))
-
-    def __neg__(self) -> "Value":
-        return self._graph._add(("-", self))
-
-    def __pos__(self) -> "Value":
-        return self
-
-    def __abs__(self) -> "Value":
-        return self._graph._add(("abs(", self, ")"), "abs")
-
-    def __invert__(self) -> "Value":
-        return self._graph._add(("bit_not(", self, ")"), "bit_not")
-
-
-def _subscript(item: Any) -> List[Any]:
-    if item is Ellipsis:
-        raise InvalidError("subscripts have no ...: axes that are not mentioned are taken whole")
-    if not isinstance(item, slice):
-        return [_Argument(item, "index")]
-    start, stop, step = ("" if end is None else _Argument(end, "index")
-                         for end in (item.start, item.stop, item.step))
-    return [start, ":", stop] + ([":", step] if step else [])
-
-
-def _operator(word: str, function: str = "") -> Tuple[Callable, Callable]:
-    """The methods x.__op__(y) and x.__rop__(y) of an infix word, or of a function."""
-    opening, between, closing = (f"{function}(", ", ", ")") if function else ("", f" {word} ", "")
-
-    def forward(self: Value, other: Any) -> Value:
-        return self._graph._add((opening, self, between, _Argument(other), closing), function)
-
-    def backward(self: Value, other: Any) -> Value:
-        return self._graph._add((opening, _Argument(other), between, self, closing), function)
-
-    return forward, backward
-
-
-for _method, _word, _function in (
-        ("add", "+", ""), ("sub", "-", ""), ("mul", "*", ""), ("truediv", "/", ""), ("floordiv", "//", ""),
-        ("mod", "%", ""), ("pow", "**", ""), ("matmul", "@", ""), ("and", "", "bit_and"),
-        ("or", "", "bit_or"), ("xor", "", "bit_xor"), ("lshift", "", "shift_left"),
-        ("rshift", "", "shift_right")):
-    _forward, _backward = _operator(_word, _function)
-    setattr(Value, f"__{_method}__", _forward)
-    setattr(Value, f"__r{_method}__", _backward)
-for _method, _word in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")):
-    setattr(Value, f"__{_method}__", _operator(_word)[0])
-
-
-@dataclass
-class _Argument:
-    """A host's value within a statement; `role` is the parameter's name."""
-    value: Any
-    role: str = ""
-
-
-@dataclass
-class _Statement:
-    targets: Tuple[Value, ...]
-    pieces: Tuple[Any, ...]  # texts, Values, _Arguments
-    place: Place
-
-
-@dataclass
-class _Param:
-    name: str
-    dtype: DType
-    dims: Tuple[int, ...]
-    initial: Optional[Any]
-    place: Place
-    value: Value = field(repr=False)
+_INT = range(-2**63, 2**63)
 
 
 class Graph:
     """A model that is being built. It belongs to one thread at a time."""
 
     def __init__(self, name: str = "graph", *, dims: Optional[Mapping[str, Sequence[int]]] = None) -> None:
-        self.name = _name(name, "the model's name")
-        self._dims: Dict[str, Tuple[int, ...]] = {}
-        self._inputs: List[Tuple[str, DType, Tuple[Any, ...], Value]] = []
-        self._outputs: Dict[str, Tuple[Value, Place]] = {}
-        self._params: Dict[str, _Param] = {}
-        self._statements: List[_Statement] = []
-        self._used: Dict[str, Place] = {}  # functions
-        self._weights: Dict[str, Tuple[np.ndarray, DType]] = {}
+        self.name = str(name)
+        self._told: List[Diagnostic] = []  # since the call began
+        self._compiler = Compiler()
+        self._listening = self._compiler.listen(self._told, [])
+        self._listening.__enter__()
+        pointer = capi.Pointer()
+        if library().tcc_graph_new(self._compiler.pointer, self.name.encode(), c.byref(pointer)):
+            raise self._error()
+        self._owner = Owner("graph", pointer, library().tcc_graph_free, self._compiler.owner)
+        self._place: Optional[caller.Place] = None
+        self._dims: Dict[str, Value] = {}
+        self._params: Dict[str, DType] = {}
+        self._sizes_of = Reader(self._dim_named, self._int, self._operate_ids, self._apply_ids)
         for dim, ends in (dims or {}).items():
             self.dim(dim, *ends)
 
@@ -205,65 +56,52 @@ class Graph:
     def dim(self, name: str, lo: int, hi: int, tune: Optional[int] = None) -> Value:
         """Declares a dim that varies within lo..hi, and is tuned for the value `tune`. The value it
         gives may stand in shapes. Names in the dims of inputs that were not declared lie in 1..65536."""
-        self._dims[_name(name, "dim")] = (lo, hi) if tune is None else (lo, hi, tune)
-        return self._fixed(name)
+        made = self._value("tcc_graph_dim", name.encode(), lo, hi, hi if tune is None else tune)
+        self._dims[name] = made
+        return made
 
     def input(self, name: str, dtype: Any, dims: Sequence[Any] = ()) -> Value:
         """An input; dims are numbers, names of dims, or expressions of these: "N + 1"."""
-        if any(name == other[0] for other in self._inputs):
-            raise InvalidError(f"there is an input {name!r} already")
-        value = self._fixed(_name(name, "input"))
-        shape = tuple(self._dim_text(dim) for dim in dims)
-        self._inputs.append((name, dtypes.of(dtype), shape, value))
-        return value
+        sizes = _array([self._argument(dim, "shape") for dim in dims])
+        return self._value("tcc_graph_input", name.encode(), dtypes.of(dtype).code, sizes, len(sizes))
 
     def param(self, name: str, value: Any = None, dims: Optional[Sequence[int]] = None, *,
               dtype: Any = None, init: Optional[Union[int, float]] = None) -> Value:
         """A parameter by its full name: of an array, or of `dims` and `dtype` for one whose value is
         `init`, or comes with compile(weights=…) or the option params."""
-        if name in self._params:
-            raise InvalidError(f"there is a parameter {name!r} already")
-        for part in name.split("."):
-            if not re.match(r"\w+\Z", part):
-                raise InvalidError(f"{name!r} is no name of a parameter")
-        if dtype is not None and dtypes.of(dtype).is_packed:
-            return self._packed_param(name, value, dims, dtypes.of(dtype), init)
+        element = dtypes.of("f32" if dtype is None else dtype)
+        shape = tuple(dims or ())
         if value is not None:
-            self._weights[name] = array, element = _weights.typed(value, dtype)
-            shape: Tuple[int, ...] = array.shape
-        else:
-            element, shape = dtypes.of(dtype or "f32"), tuple(dims or ())
-        made = self._value()
-        self._params[name] = _Param(name, element, shape, init, made._place, made)
+            array, element = typed(value, dtype)
+            shape = array.shape
+        elif init is not None:
+            array = np.full(shape, init, element.numpy)
+        if value is not None or init is not None:
+            self._weight(name, array, element)
+        sizes = (c.c_int64 * len(shape))(*shape)
+        try:
+            made = self._value("tcc_graph_param", name.encode(), element.code, sizes, len(shape))
+        except GraphError:
+            if name not in self._params:
+                self._forget(name)
+            raise
+        self._params[name] = element
         return made
-
-    # Files of weights have no 4-bit integers: they are bytes there.
-    def _packed_param(self, name: str, value: Any, dims: Any, dtype: DType, init: Any) -> Value:
-        array = None if value is None else _weights.typed(value, dtype)[0]
-        byte = "i8" if dtype.name == "i4" else "u8"
-        return self.param(name, array, dims, dtype=byte, init=init).cast(dtype)
 
     def constant(self, value: Any, dtype: Any = None) -> Value:
         """A tensor of an array, a list or a number. Arrays keep their dtype."""
-        array, element = _weights.typed(value, dtype)
-        if 0 < array.size <= _MAX_LITERAL and element.name in _LITERALS:
-            return self._add(("tensor(", _literal(array), f", dtype={element})"), "tensor")
-        return self.param(f"constant_{len(self._params)}", array, dtype=element)
+        return self._value("tcc_graph_constant", *self._tensor(value, dtype), named=True)
 
     def output(self, name: str, value: Any) -> None:
         """Names an output; it has the type of its value."""
-        if name in self._outputs:
-            raise InvalidError(f"there is an output {name!r} already")
-        if not isinstance(value, Value):
-            value = self.constant(value)
-        self._own(value)
-        self._outputs[_name(name, "output")] = (value, _caller())
+        number = self._argument(value)
+        self._do("tcc_graph_output", name.encode(), number)
 
     def call(self, function: str, *args: Any, scope: Optional[str] = None, **named: Any) -> Any:
         """Calls a function of the language by its name."""
         if function not in functions():
             raise InvalidError(f"there is no function {function!r}")
-        return self._call(functions()[function], args, named, scope)
+        return self._apply(functions()[function], args, named, scope)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_") or name not in functions():
@@ -273,58 +111,169 @@ class Graph:
     def __dir__(self) -> List[str]:
         return [*super().__dir__(), *functions()]
 
-    # ---- statements ----
+    # ---- blocks: control that runs in the model ----
 
-    def _value(self) -> Value:
-        return Value(self, _caller())
+    def cond(self, condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+        """What `then` gives if the condition, a bool scalar, holds, else what `otherwise` gives: a
+        value or a tuple of values, of the same types. Both may use all values from outside."""
+        number = self._argument(condition)
+        with self._block():
+            self._do("tcc_graph_begin_cond", number, named=True)
+            first = then()
+            results = self._arguments(first)
+            self._do("tcc_graph_else", results, len(results))
+            return self._end(otherwise(), isinstance(first, (tuple, list)))
 
-    def _fixed(self, name: str) -> Value:
-        value = self._value()
-        value._written = name
-        return value
+    def loop(self, carried: Any, condition: Callable[..., Any], body: Callable[..., Any], *, limit: int) -> Any:
+        """Repeats while `condition(*carried)` holds, at most `limit` times: `body(*carried)` gives
+        what the next step carries. The result is what the last one gave: as many values as `carried`,
+        which is one value or a tuple."""
+        starts = self._arguments(carried)
+        inner = _array([0] * len(starts))
+        with self._block():
+            self._do("tcc_graph_begin_loop", starts, len(starts), limit, inner, named=True)
+            going = self._argument(condition(*self._values(inner)))
+            self._do("tcc_graph_do", going, inner)
+            return self._end(body(*self._values(inner)), isinstance(carried, (tuple, list)))
 
-    def _own(self, value: Value) -> Value:
-        if value._graph is not self:
-            raise InvalidError(f"{value!r} belongs to another graph")
-        return value
+    def scan(self, body: Callable[..., Any], sequences: Any, carried: Any = (), *, reverse: bool = False) -> Any:
+        """Goes along axis 0 of the sequences, whose lengths are equal; from the end if `reverse`.
+        `body(*carried, *slices)` gives what is carried on, then what is stacked; the result is the
+        last carried values and the stacks. All may be one value or a tuple."""
+        starts, along = self._arguments(carried), self._arguments(sequences)
+        inner, slices = _array([0] * len(starts)), _array([0] * len(along))
+        with self._block():
+            self._do("tcc_graph_begin_scan", starts, len(starts), along, len(along), int(reverse), inner, slices,
+                     named=True)
+            results = body(*self._values(inner), *self._values(slices))
+            return self._end(results, isinstance(results, (tuple, list)))
 
-    def _dim_text(self, dim: Any) -> str:
-        if isinstance(dim, Value):
-            return self._own(dim)._written or ""
-        for name in re.findall(r"[A-Za-z_]\w*", str(dim)):
-            self._dims.setdefault(_name(name, "dim"), _DEFAULT_RANGE)
-        return str(dim)
+    @contextmanager
+    def _block(self) -> Iterator[None]:
+        """What is open when a block fails is closed."""
+        depth = library().tcc_graph_depth(self._pointer)
+        try:
+            yield
+        except BaseException:
+            for _ in range(library().tcc_graph_depth(self._pointer) - depth):
+                library().tcc_graph_abandon(self._pointer)
+            raise
 
-    def _add(self, pieces: Sequence[Any], function: str = "", results: int = 1) -> Any:
-        place = _caller()
-        if function:
-            self._used.setdefault(function, place)
-        prepared = tuple(self._prepare(piece) for piece in pieces)
-        targets = tuple(Value(self, place) for _ in range(results))
-        self._statements.append(_Statement(targets, prepared, place))
-        return targets[0] if results == 1 else targets
+    def _end(self, results: Any, several: bool) -> Any:
+        numbers = self._arguments(results)
+        made = self._value("tcc_graph_end", numbers, len(numbers), named=True)
+        if len(numbers) == 1:
+            return (made,) if several else made
+        return self._results(made, len(numbers))
 
-    def _prepare(self, piece: Any) -> Any:
-        """Arrays in arguments become constants before the statement that uses them."""
-        if isinstance(piece, Value):
-            return self._own(piece)
-        if isinstance(piece, _Argument):
-            _host_text(piece.value, piece.role, str)  # says at once what cannot be written
-            return _Argument(self._argument(piece.value), piece.role)
-        return piece
+    # ---- the whole ----
 
-    def _argument(self, value: Any) -> Any:
-        if isinstance(value, Value):
-            return self._own(value)
-        if isinstance(value, np.ndarray):
-            return self.constant(value)
-        if isinstance(value, (list, tuple)):
-            return [self._argument(item) for item in value]
-        return value
+    def text(self) -> str:
+        """What leads to the outputs as .tir (docs/ir.md), which `tensorcc.compile` takes."""
+        text, size = capi.Pointer(), c.c_size_t()
+        self._told.clear()
+        self._check(library().tcc_graph_text(self._pointer, c.byref(text), c.byref(size)))
+        return capi.text_at(text, size)
+
+    def compile(self, *, weights: Optional[Mapping[str, Any]] = None,
+                options: Optional[Mapping[str, Any]] = None, **more: Any) -> Unit:
+        """Compiles what was built so far; options as those of `tensorcc.compile`. `weights` are arrays
+        for the parameters of layers, by full name: {"fc1.weight": w}."""
+        given: List[str] = []
+        try:
+            for name, value in (weights or {}).items():
+                self._forget(name)
+                array, element = typed(value, self._params.get(name))
+                self._weight(name, array, element)
+                given.append(name)
+            self._enter()
+            return compile_graph(self._pointer, {**(options or {}), **more}, self._told)
+        finally:
+            for name in given:
+                self._forget(name)
+
+    # ---- one call ----
+
+    @property
+    def _pointer(self) -> Any:
+        return self._owner.pointer
+
+    def _enter(self, named: bool = False) -> caller.Names:
+        """Tells the compiler where the host is and, if `named`, what it is about to make."""
+        frame = caller.frame()
+        place = caller.place(frame)
+        self._told.clear()
+        if place != self._place:
+            library().tcc_graph_place(self._pointer, place[0].encode(), place[1])
+            self._place = place
+        names = caller.names(frame) if named else ()
+        if names:
+            library().tcc_graph_label(self._pointer, ", ".join(names).encode())
+        return names
+
+    def _value(self, function: str, *arguments: Any, named: bool = False) -> Value:
+        self._enter(named)
+        return Value(self, self._checked(getattr(library(), function)(self._pointer, *arguments)))
+
+    def _do(self, function: str, *arguments: Any, named: bool = False) -> None:
+        self._enter(named)
+        self._check(getattr(library(), function)(self._pointer, *arguments))
+
+    def _checked(self, number: int) -> int:
+        if not number:
+            raise self._error()
+        return number
+
+    def _check(self, status: int) -> None:
+        if status:
+            raise self._error()
+
+    def _error(self) -> GraphError:
+        return graph_error(capi.decoded(library().tcc_message(self._compiler.pointer)), self._told)
+
+    def _describe(self, number: int) -> Info:
+        info = capi.ValueInfo()
+        self._check(library().tcc_graph_info(self._pointer, number, c.byref(info)))
+        dims = tuple(info.dims[:info.rank]) if info.dtype >= 0 else ()
+        return Info(capi.decoded(info.text), capi.decoded(info.label), info.dtype, dims)
+
+    def _rename(self, number: int, label: str) -> None:
+        self._check(library().tcc_graph_rename(self._pointer, number, label.encode()))
+
+    def _values(self, numbers: Sequence[int]) -> List[Value]:
+        return [Value(self, number) for number in numbers]
+
+    # ---- operators, functions ----
+
+    def _operate(self, word: str, *sides: Any) -> Value:
+        numbers = [self._argument(side) for side in sides]
+        return self._value("tcc_graph_binary", word.encode(), *numbers, named=True)
+
+    def _negate(self, value: Value) -> Value:
+        return self._value("tcc_graph_unary", b"-", value._id, named=True)
+
+    def _member(self, value: Value, name: str) -> Value:
+        return self._value("tcc_graph_member", value._id, name.encode(), named=True)
+
+    def _sizes(self, value: Value, dims: Tuple[int, ...]) -> Tuple[Size, ...]:
+        shape = self._value("tcc_graph_member", value._id, b"shape")
+        varying = [i for i, size in enumerate(dims) if size < 0]
+        found = dict(zip(varying, self._items(shape, varying, [f"{value.label}.shape[{i}]" for i in varying])))
+        return tuple(found.get(i, size) for i, size in enumerate(dims))
+
+    def _subscript(self, value: Value, keys: Sequence[Any]) -> Value:
+        numbers = _array([self._key(key) for key in keys])
+        return self._value("tcc_graph_index", value._id, numbers, len(numbers), named=True)
+
+    def _key(self, key: Any) -> int:
+        if not isinstance(key, slice):
+            return self._argument(key, "index")
+        ends = [self._argument(end, "index") for end in (key.start, key.stop, key.step)]
+        return self._checked(library().tcc_graph_slice(self._pointer, *ends))
 
     def _method(self, function: Function, *first: Value) -> Callable[..., Any]:
         def method(*args: Any, scope: Optional[str] = None, **named: Any) -> Any:
-            return self._call(function, (*first, *args), named, scope)
+            return self._apply(function, (*first, *args), named, scope)
 
         method.__name__ = method.__qualname__ = function.name
         method.__doc__ = f"{function.signature}: {function.meaning}. `scope` prefixes its parameters."
@@ -332,224 +281,109 @@ class Graph:
             method.__signature__ = function.python_signature  # type: ignore[attr-defined]
         return method
 
-    def _call(self, function: Function, args: Sequence[Any], named: Mapping[str, Any],
-              scope: Optional[str]) -> Any:
-        pieces: List[Any] = [f"{function.name}("]
+    def _apply(self, function: Function, args: Sequence[Any], named: Mapping[str, Any] = {},
+               scope: Optional[str] = None) -> Any:
         given = {name: value for name, value in named.items() if value is not None}
-        for i, (parameter, by_position, value) in enumerate(function.bind(args, given)):
-            pieces.append((", " if i else "") + ("" if by_position else f"{parameter.name}="))
-            pieces.append(_Argument(value, parameter.name))
-        pieces.append(")" if scope is None else f") as {_string(scope)}")
-        return self._add(pieces, function.name, function.results)
+        bound = function.bind(args, given)
+        numbers = _array([self._argument(value, parameter.name) for parameter, _, value in bound])
+        names = (c.c_char_p * len(bound))(
+            *(None if by_position else parameter.name.encode() for parameter, by_position, _ in bound))
+        call = capi.Call(function=function.name.encode(), args=c.cast(numbers, c.POINTER(capi.Value)),
+                         names=c.cast(names, c.POINTER(c.c_char_p)), arg_count=len(bound),
+                         scope=None if scope is None else scope.encode())
+        made = self._value("tcc_graph_call", c.byref(call), named=True)
+        return made if function.results == 1 else self._results(made, function.results)
 
-    # ---- the text ----
+    def _results(self, made: Value, count: int) -> Tuple[Value, ...]:
+        names = self._enter(named=True)
+        return self._items(made, range(count), names if len(names) == count else [None] * count)
 
-    def text(self) -> str:
-        """The model in the language (docs/language.md)."""
-        return _Text(self, None).text
+    def _items(self, of: Value, indices: Iterable[int], labels: Sequence[Optional[str]]) -> Tuple[Value, ...]:
+        items = []
+        for i, label in zip(indices, labels):
+            library().tcc_graph_label(self._pointer, None if label is None else label.encode())
+            items.append(Value(self, self._checked(library().tcc_graph_item(self._pointer, of._id, i))))
+        return tuple(items)
 
-    def compile(self, *, weights: Optional[Mapping[str, Any]] = None,
-                options: Optional[Mapping[str, Any]] = None, **more: Any) -> Unit:
-        """Compiles the graph; options as those of `tensorcc.compile`. `weights` are arrays for the
-        parameters of layers, by full name: {"fc1.weight": w}."""
-        if not self._outputs:
-            raise GraphError(f"the graph {self.name} has no outputs")
-        arrays = dict(self._weights)
-        for name, value in (weights or {}).items():
-            declared = self._params.get(name)
-            arrays[name] = _weights.typed(value, declared.dtype if declared else None)
-        with tempfile.TemporaryDirectory(prefix="tensorcc") as folder:
-            path = os.path.join(folder, "weights.safetensors")
-            if arrays:
-                _weights.write(path, arrays)
-            written = _Text(self, path if arrays else None)
-            try:
-                return compile(written.text, path=f"{self.name}.g", options=options, **more)
-            except InvalidError as error:
-                raise _told(error, written) from None
+    def _operate_ids(self, word: str, sides: List[int]) -> int:
+        function = library().tcc_graph_binary if len(sides) == 2 else library().tcc_graph_unary
+        self._enter()
+        return self._checked(function(self._pointer, word.encode(), *sides))
 
+    def _apply_ids(self, name: str, arguments: List[int]) -> int:
+        self._enter()
+        numbers = _array(arguments)
+        return self._checked(library().tcc_graph_apply(self._pointer, name.encode(), numbers, len(numbers)))
 
-def _literal(array: np.ndarray) -> str:
-    def of(item: Any) -> str:
-        return "[" + ", ".join(map(of, item)) + "]" if isinstance(item, list) else _number(item)
+    # ---- what the host gives ----
 
-    # The shortest decimal of an f32 is not that of the f64 it becomes.
-    return of(array.astype(np.float64).tolist() if array.dtype == np.float32 else array.tolist())
+    def _arguments(self, values: Any) -> Any:
+        """One value, or a tuple or list of values."""
+        several = values if isinstance(values, (tuple, list)) else (values,)
+        return _array([self._argument(value) for value in several])
 
+    def _argument(self, value: Any, role: str = "") -> int:
+        """A host's value as one of the graph; `role` is the parameter's name. Texts are names where a
+        dtype or a size is meant."""
+        if isinstance(value, Value):
+            if value._graph is not self:
+                raise InvalidError(f"{value!r} belongs to another graph")
+            return value._id
+        if value is None:
+            return self._checked(library().tcc_graph_none(self._pointer))
+        if isinstance(value, DType) or role in ("to", "dtype"):
+            return self._checked(library().tcc_graph_dtype(self._pointer, dtypes.of(value).code))
+        if isinstance(value, str):
+            return self._sizes_of.read(value) if role == "shape" else self._string(value)
+        if isinstance(value, (list, tuple)):
+            return self._list(value, role)
+        return self._number(value)
 
-def _number(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return "(-9223372036854775807 - 1)" if value == -2**63 else str(value)
-    if value != value:
-        return "nan"
-    if value in (float("inf"), float("-inf")):
-        return "inf" if value > 0 else "-inf"
-    return repr(value)
+    def _number(self, value: Any) -> int:
+        if isinstance(value, (bool, np.bool_)):
+            return self._checked(library().tcc_graph_bool(self._pointer, int(value)))
+        if isinstance(value, (int, np.integer)):
+            return self._int(int(value))
+        if isinstance(value, (float, np.floating)):
+            return self._checked(library().tcc_graph_float(self._pointer, float(value)))
+        if isinstance(value, np.ndarray) or hasattr(value, "__dlpack__"):
+            return self._value("tcc_graph_constant", *self._tensor(value, None))._id
+        raise InvalidError(f"{value!r} is nothing that the language has")
 
+    def _int(self, value: int) -> int:
+        if value not in _INT:
+            raise InvalidError(f"{value} does not fit i64")
+        return self._checked(library().tcc_graph_int(self._pointer, value))
 
-class _Text:
-    """A graph written out: names for all values, and what each line is about."""
+    def _string(self, value: str) -> int:
+        return self._checked(library().tcc_graph_string(self._pointer, value.encode()))
 
-    def __init__(self, graph: Graph, weights: Optional[str]) -> None:
-        self._graph = graph
-        self._names: Dict[int, str] = {}
-        self._lines: List[str] = []
-        self.places: Dict[int, Tuple[Optional[str], Place]] = {}  # by line, from 1
-        self._choose_names()
-        self._write(weights)
-        self.text = "\n".join(self._lines) + "\n"
+    def _list(self, items: Sequence[Any], role: str) -> int:
+        numbers = _array([self._argument(item, role) for item in items])
+        self._enter()
+        return self._checked(library().tcc_graph_list(self._pointer, numbers, len(numbers)))
 
-    # An output's value has its name, if it is no input's and hides no function.
-    def _choose_names(self) -> None:
-        graph = self._graph
-        taken = set(functions()) | _WORDS | set(graph._dims) | set(graph._outputs)
-        for name, _, _, value in graph._inputs:
-            self._check_input(name)
-            taken.add(name)
-            self._names[id(value)] = name
-        for name, (value, _) in graph._outputs.items():
-            if value._written is None and id(value) not in self._names and self._is_free(name):
-                self._names[id(value)] = name
-        for value in self._values():
-            if id(value) not in self._names:
-                self._names[id(value)] = self._new_name(value, taken)
-                taken.add(self._names[id(value)])
+    def _dim_named(self, name: str) -> int:
+        if name not in self._dims:
+            self.dim(name, *_DEFAULT_RANGE)
+        return self._dims[name]._id
 
-    def _is_free(self, name: str) -> bool:
-        graph = self._graph
-        return not (name in functions() or name in graph._dims or any(name == i[0] for i in graph._inputs))
+    def _tensor(self, value: Any, dtype: Any) -> Tuple[Any]:
+        """As an argument. The tensor must live until the call is over, as the array it looks at."""
+        array, element = typed(value, dtype)
+        tensor = capi.Tensor()
+        tensor.held = bind_input(tensor, array, element, "constant")
+        return (c.byref(tensor),)
 
-    def _check_input(self, name: str) -> None:
-        graph = self._graph
-        if name in graph._used:
-            file, line = graph._used[name]
-            raise GraphError(f"{file}:{line}: the input {name!r} hides the function of that name")
-        if name in graph._dims:
-            raise GraphError(f"the input {name!r} has the name of a dim")
+    def _weight(self, name: str, array: Array, element: DType) -> None:
+        tensor = capi.Tensor()
+        held = bind_input(tensor, array, element, f"parameter {name!r}")
+        self._do("tcc_graph_weight", name.encode(), c.byref(tensor))
+        del held
 
-    def _values(self) -> List[Value]:
-        params = [param.value for param in self._graph._params.values()]
-        return params + [target for statement in self._graph._statements for target in statement.targets]
-
-    def _new_name(self, value: Value, taken: set) -> str:
-        label = value._label or ""
-        if _NAME.match(label) and label not in taken:
-            return label
-        number = len(self._names)
-        while f"v{number}" in taken:
-            number += 1
-        return f"v{number}"
-
-    def _line(self, text: str, label: Optional[str] = None, place: Optional[Place] = None) -> None:
-        self._lines.append(text)
-        if place:
-            self.places[len(self._lines)] = (label, place)
-
-    def _write(self, weights: Optional[str]) -> None:
-        graph = self._graph
-        if weights:
-            self._line(f"weights {_string(weights)}")
-        for name, (lo, hi, *tune) in graph._dims.items():
-            self._line(f"dim {name} in {lo}..{hi}" + (f" tune {tune[0]}" if tune else ""))
-        for i, param in enumerate(graph._params.values()):
-            self._param_function(i, param)
-        self._line(f"model {graph.name}(")
-        for name, dtype, dims, value in graph._inputs:
-            self._line(f"    {name}: {dtype}{_dims_text(dims)},", name, value._place)
-        self._line(") -> (")
-        for name, (value, place) in graph._outputs.items():
-            self._line(f"    {name},", name, place)
-        self._line(") {")
-        self._body()
-        self._line("}")
-
-    def _param_function(self, index: int, param: _Param) -> None:
-        """A parameter's full name is the path of scopes, so each is declared in a function."""
-        last = param.name.rpartition(".")[2]
-        initial = "" if param.initial is None else f" = {_number(param.initial)}"
-        self._line(f"fn _param_{index}() {{")
-        self._line(f"    param {last}: {param.dtype}{_dims_text(param.dims)}{initial}", param.name, param.place)
-        self._line(f"    return {last}")
-        self._line("}")
-
-    def _body(self) -> None:
-        graph = self._graph
-        for i, param in enumerate(graph._params.values()):
-            scope = param.name.rpartition(".")[0]
-            suffix = f" as {_string(scope)}" if scope else ""
-            self._line(f"    {self._names[id(param.value)]} = _param_{i}(){suffix}", param.name, param.place)
-        for statement in graph._statements:
-            names = ", ".join(self._names[id(target)] for target in statement.targets)
-            labels = [self._shown(target) for target in statement.targets]
-            self._line(f"    {names} = {''.join(map(self._piece, statement.pieces))}",
-                       ", ".join(filter(None, labels)) or None, statement.place)
-        for name, (value, place) in graph._outputs.items():
-            if self._value_name(value) != name:
-                self._line(f"    {name} = {self._value_name(value)}", name, place)
-
-    def _shown(self, value: Value) -> Optional[str]:
-        outputs = [name for name, (other, _) in self._graph._outputs.items() if other is value]
-        return value.label or (outputs[0] if outputs else None)
-
-    def _value_name(self, value: Value) -> str:
-        return value._written or self._names[id(value)]
-
-    def _piece(self, piece: Any) -> str:
-        if isinstance(piece, str):
-            return piece
-        if isinstance(piece, Value):
-            return self._value_name(piece)
-        text = _host_text(piece.value, piece.role, self._value_name)
-        return f"({text})" if text.startswith("-") and not piece.role else text
+    def _forget(self, name: str) -> None:
+        library().tcc_graph_weight(self._pointer, name.encode(), None)
 
 
-def _dims_text(dims: Sequence[Any]) -> str:
-    return f"[{', '.join(map(str, dims))}]" if dims else ""
-
-
-def _host_text(value: Any, role: str, name_of: Callable[[Value], str]) -> str:
-    """An argument as the language writes it. Names stand bare in shapes and where a dtype is meant."""
-    if isinstance(value, Value):
-        return name_of(value)
-    if isinstance(value, np.ndarray):
-        return ""  # which becomes a constant
-    if value is None:
-        return "None"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_host_text(item, role, name_of) for item in value) + "]"
-    if isinstance(value, DType) or role in ("to", "dtype"):
-        return dtypes.of(value).name
-    if isinstance(value, str):
-        return value if role == "shape" else _string(value)
-    if isinstance(value, (bool, np.bool_)):
-        return _number(bool(value))
-    if isinstance(value, (int, np.integer)):
-        return _number(int(value))
-    if isinstance(value, (float, np.floating)):
-        return _number(float(value))
-    raise InvalidError(f"{value!r} is nothing that the language has")
-
-
-def _told(error: InvalidError, text: _Text) -> GraphError:
-    """The error with the host's own labels and lines."""
-    diagnostics = [_located(diagnostic, text) for diagnostic in error.diagnostics]
-    shown = [_shown_line(diagnostic) for diagnostic in diagnostics if diagnostic.severity != "warning"]
-    return GraphError("\n".join(shown) or error.message, diagnostics)
-
-
-def _located(diagnostic: Diagnostic, text: _Text) -> Diagnostic:
-    ours = diagnostic.path is not None and not diagnostic.path.startswith("library/")
-    label, place = text.places.get(diagnostic.line, (None, None)) if ours else (None, None)
-    return replace(diagnostic, label=label, place=place)
-
-
-def _shown_line(diagnostic: Diagnostic) -> str:
-    if not diagnostic.place:
-        return diagnostic.rendered.rstrip("\n")
-    file, line = diagnostic.place
-    about = f" (value {diagnostic.label!r})" if diagnostic.label else ""
-    name = f" [{diagnostic.id}]" if diagnostic.severity == "error" else ""
-    source = diagnostic.rendered.split("\n", 1)[1].rstrip("\n") if "\n" in diagnostic.rendered else ""
-    return f"{file}:{line}: {diagnostic.severity}: {diagnostic.text}{about}{name}" + (f"\n{source}" if source else "")
+def _array(numbers: Sequence[int]) -> Any:
+    return (capi.Value * len(numbers))(*numbers)

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
-import numpy as np
-
 from . import capi, dtypes
 from .arrays import OutputBinding, bind_input
-from .dtypes import DType
+from .dtypes import Array, DType
 from .errors import EnvironmentError, InvalidError, error_of
 from .owner import Owner
 
@@ -49,11 +47,11 @@ class RunInfo:
     launches: int
 
 
-class Outputs(tuple):
+class Outputs(Tuple[Any, ...]):
     """The arrays of a run in order, and by name: `probs, best = y`, `y["probs"]`, `y.probs`."""
     _names: Tuple[str, ...]
 
-    def __new__(cls, names: Sequence[str], arrays: Sequence[np.ndarray]) -> "Outputs":
+    def __new__(cls, names: Sequence[str], arrays: Sequence[Array]) -> "Outputs":
         outputs = super().__new__(cls, arrays)
         outputs._names = tuple(names)
         return outputs
@@ -65,7 +63,7 @@ class Outputs(tuple):
             key = self._names.index(key)
         return super().__getitem__(key)
 
-    def __getattr__(self, name: str) -> np.ndarray:
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name not in self._names:
             raise AttributeError(name)
         return self[name]
@@ -73,7 +71,7 @@ class Outputs(tuple):
     def keys(self) -> Tuple[str, ...]:
         return self._names
 
-    def asdict(self) -> Dict[str, np.ndarray]:
+    def asdict(self) -> Dict[str, Array]:
         return dict(zip(self._names, self))
 
     def __repr__(self) -> str:
@@ -105,7 +103,7 @@ def _ordered(kind: str, ports: Sequence[Port], args: Sequence[Any], named: Mappi
     return values
 
 
-def bind_inputs(ports: Sequence[Port], args: Sequence[Any], named: Mapping[str, Any]) -> Tuple[Any, list]:
+def bind_inputs(ports: Sequence[Port], args: Sequence[Any], named: Mapping[str, Any]) -> Tuple[Any, List[Array]]:
     """Tensors for all inputs, and the arrays that must live as long as they do."""
     values = _ordered("input", ports, args, named)
     missing = [port.name for port, value in zip(ports, values) if value is None]
@@ -209,7 +207,8 @@ class Model:
         """What docs/artefact.md describes: interface, dims, versions, targets, kernels."""
         size = c.c_size_t()
         text = self._api.metadata(self._owner.pointer, c.byref(size))
-        return json.loads(c.string_at(text, size.value))
+        metadata: Dict[str, Any] = json.loads(c.string_at(text, size.value))
+        return metadata
 
     def session(self) -> Session:
         return Session(self)

@@ -5,12 +5,12 @@ until the pointer is freed. Letting go of all names for it, close(), and the int
 it once.
 """
 import weakref
-from typing import Any, Callable
+from typing import Any, Callable, Tuple
 
 from .errors import InvalidError
 
 
-def _free(free: Callable[[Any], None], pointer: Any, keeps: tuple) -> None:
+def _free(free: Callable[[Any], None], pointer: Any, keeps: Tuple[Any, ...]) -> None:
     free(pointer)
 
 

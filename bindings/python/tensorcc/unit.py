@@ -6,7 +6,7 @@ from threading import RLock
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import capi
-from .errors import Diagnostic, InvalidError, MismatchError, error_of
+from .errors import Diagnostic, InvalidError, MismatchError, error_of, graph_error
 from .library import library
 from .model import Model, bind_inputs, open_options
 from .owner import Owner
@@ -38,6 +38,7 @@ class CheckResult:
     tolerance: float
     rms: float  # of the differences, relative to that of the values
     agrees: bool
+    error: Optional[str] = None  # an index out of range, which the compiled code and the evaluator both report
 
 
 def options() -> List[Option]:
@@ -75,7 +76,7 @@ def _range(item: Any) -> str:
     return f"{item[0]}..{item[1]}" + (f":{item[2]}" if len(item) > 2 else "")
 
 
-class _Compiler:
+class Compiler:
     """A tcc_compiler, which belongs to one thread at a time, with what it has said."""
 
     def __init__(self) -> None:
@@ -108,7 +109,7 @@ class _Compiler:
 class _Listening:
     """Has the compiler's callbacks during a `with` block."""
 
-    def __init__(self, compiler: _Compiler, diagnostics: List[Diagnostic], dumps: List[str]) -> None:
+    def __init__(self, compiler: Compiler, diagnostics: List[Diagnostic], dumps: List[str]) -> None:
         self._compiler = compiler
 
         def on_diagnostic(_: Any, raw: Any) -> None:
@@ -133,7 +134,8 @@ class _Listening:
 
 def _diagnostic(raw: capi.Diagnostic) -> Diagnostic:
     return Diagnostic(_SEVERITIES[raw.severity], capi.decoded(raw.id), capi.decoded(raw.path) or None,
-                      raw.line, raw.column, capi.decoded(raw.text), capi.decoded(raw.rendered))
+                      raw.line, raw.column, capi.decoded(raw.text), capi.decoded(raw.rendered),
+                      capi.decoded(raw.label) if raw.label else None)
 
 
 # ---- units -----------------------------------------------------------------------------------------
@@ -142,7 +144,7 @@ def _diagnostic(raw: capi.Diagnostic) -> Diagnostic:
 class Unit:
     """A compiled model. Its methods may be called from any thread; one runs at a time."""
 
-    def __init__(self, compiler: _Compiler, pointer: Any, diagnostics: List[Diagnostic],
+    def __init__(self, compiler: Compiler, pointer: Any, diagnostics: List[Diagnostic],
                  dumps: List[str]) -> None:
         self._compiler = compiler
         self._handle: Optional[Owner] = Owner("unit", pointer, library().tcc_unit_free, compiler.owner)
@@ -225,7 +227,7 @@ class Unit:
 def _check_result(raw: capi.CheckResult) -> CheckResult:
     return CheckResult(capi.decoded(raw.kernel), capi.decoded(raw.output), raw.elements, raw.compared,
                        raw.mismatches, raw.worst, raw.first_index, raw.got, raw.expected, raw.tolerance,
-                       raw.rms, bool(raw.agrees))
+                       raw.rms, bool(raw.agrees), capi.decoded(raw.error) or None)
 
 
 # ---- compiling -------------------------------------------------------------------------------------
@@ -248,7 +250,7 @@ def compile(source: Union[Path, bytes], *, path: Optional[Path] = None,
     the command line, `-` written `_` in keywords; True stands for those without a value, a mapping
     for NAME=VALUE: `compile("model.g", O=3, D={"N": 8, "M": (1, 64)}, fstrict_sums=True)`.
     """
-    compiler, pointer = _Compiler(), capi.Pointer()
+    compiler, pointer = Compiler(), capi.Pointer()
     compiler.set_options({**(options or {}), **more})
     diagnostics: List[Diagnostic] = []
     dumps: List[str] = []
@@ -257,19 +259,34 @@ def compile(source: Union[Path, bytes], *, path: Optional[Path] = None,
     return Unit(compiler, pointer, diagnostics, dumps)
 
 
-def _compile(compiler: _Compiler, source: Any, path: Optional[Path], pointer: Any) -> int:
+def compile_graph(graph: Any, options: Mapping[str, Any], told: List[Diagnostic]) -> Unit:
+    """Compiles what was built call by call; `told` is what the graph's own compiler says."""
+    compiler, pointer = Compiler(), capi.Pointer()
+    compiler.set_options(options)
+    diagnostics: List[Diagnostic] = []
+    dumps: List[str] = []
+    with compiler.listen(diagnostics, dumps):
+        status = library().tcc_compile_graph(compiler.pointer, graph, c.byref(pointer))
+    diagnostics[:0] = told
+    if status == InvalidError.status:
+        raise graph_error(capi.decoded(library().tcc_message(compiler.pointer)), diagnostics)
+    compiler.check(status, diagnostics)
+    return Unit(compiler, pointer, diagnostics, dumps)
+
+
+def _compile(compiler: Compiler, source: Any, path: Optional[Path], pointer: Any) -> int:
     if path is None and not _is_text(source):
-        return library().tcc_compile_file(compiler.pointer, os.fsencode(source), c.byref(pointer))
+        return int(library().tcc_compile_file(compiler.pointer, os.fsencode(source), c.byref(pointer)))
     text = source.encode() if isinstance(source, str) else bytes(source)
     name = os.fsencode(path if path is not None else _text_path(text))
-    return library().tcc_compile_memory(compiler.pointer, name, text, len(text), c.byref(pointer))
+    return int(library().tcc_compile_memory(compiler.pointer, name, text, len(text), c.byref(pointer)))
 
 
 # ---- texts -----------------------------------------------------------------------------------------
 
 
 def _compiler_text(function: Any, *arguments: bytes) -> str:
-    compiler, text, size = _Compiler(), capi.Pointer(), c.c_size_t()
+    compiler, text, size = Compiler(), capi.Pointer(), c.c_size_t()
     compiler.check(function(compiler.pointer, *arguments, c.byref(text), c.byref(size)))
     return capi.text_at(text, size)
 
