@@ -102,7 +102,7 @@ static uint32_t access_local(ObserverCta *cta, const ObserveAccess *a) {
 
 static void report_race(ObserverCta *cta, ShadowAccess kind, ShadowAccess earlier_kind,
                         const Epoch *earlier, const Place *place, uint32_t at, uint32_t size) {
-    bool both_write = kind == SHADOW_write && earlier_kind == SHADOW_write;
+    bool both_write = kind != SHADOW_read && earlier_kind == SHADOW_write;
     Finding f = {.kind = both_write ? EMU_FINDING_race_write_write : EMU_FINDING_race_read_write,
                  .place = *place,
                  .other = sites_place(cta, earlier),
@@ -135,23 +135,22 @@ void shared_touch(ObserverCta *cta, ShadowAccess kind, const Epoch *self, uint32
         report_race(cta, kind, earlier_kind, &earlier, place, at, size);
 }
 
-static bool in_shared(const ObserverCta *cta, uint64_t at, uint32_t size) {
-    return at + size <= cta->shadow.bytes;
-}
-
 static uint32_t access_shared(ObserverCta *cta, const ObserveAccess *a) {
     ShadowAccess kind = a->kind == OBSERVE_load ? SHADOW_read : SHADOW_write;
     bool owned = cta->copies_under_way || cta->mbarriers;
     uint32_t unwritten = 0;
-    Epoch self = {.time = clocks_tick(&cta->clocks),
+    Epoch self = {.time = clocks_tick(&cta->clocks, a->site.warp),
                   .lanes = a->site.lanes,
                   .site = sites_number(cta, a->site.function, a->site.instruction),
                   .warp = (uint8_t)a->site.warp,
                   .strong = a->order != OBSERVE_weak || a->kind == OBSERVE_atomic};
-    for (uint32_t rest = a->site.lanes; rest; rest &= rest - 1) {
+    uint32_t left = a->site.lanes;
+    if (!self.strong && a->size % 4 == 0)
+        left = shadow_access_quickly(&cta->shadow, &cta->clocks, kind, &self, a->addresses, a->size,
+                                     &unwritten);
+    for (uint32_t rest = left; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest), at = (uint32_t)a->addresses[lane];
         Place place = place_of(&a->site, lane);
-        if (!in_shared(cta, a->addresses[lane], a->size)) continue;
         uint32_t owner = owned ? shadow_copy(&cta->shadow, at, a->size) : 0;
         if (owner) report_owned(cta, owner, &place, at, a->size);
         if (a->kind != OBSERVE_store && !any_bit(cta->shadow.written, at, a->size))

@@ -38,7 +38,8 @@ typedef struct Meeting {
     uint64_t key; /* 0: empty */
     ClockVector gathering, complete;
     uint32_t phase;
-    uint32_t phase_of[CLOCK_WARPS]; /* of a barrier: in which a warp arrived last */
+    uint32_t phase_of[CLOCK_WARPS]; /* of a barrier: in which a warp arrived last, */
+    uint32_t came_at[CLOCK_WARPS];  /* and when */
     Epoch begin;                    /* of an mbarrier: its initialisation */
 } Meeting;
 

@@ -2,6 +2,7 @@
  * whole warps; so a vector belongs to the warp, and a lane gets one of its own only when it waited
  * alone. `met` stands for the part of the vector that is about the warp's own lanes. */
 #include "emulator/check/clocks.h"
+#include "emulator/machine/vector.h"
 
 #include <string.h>
 
@@ -38,7 +39,7 @@ void clocks_reset(Clocks *c, uint32_t threads) {
     c->now = 1;
     for (uint32_t warp = 0; warp < c->warps; warp++) {
         c->live[warp] = lanes_of(threads, warp);
-        c->met[warp] = c->floor[warp] = 0;
+        c->met[warp] = c->floor[warp] = c->acted[warp] = 0;
         c->others[warp] = c->warps == 1 ? UINT32_MAX : 0;
         know_nobody(c, warp, threads);
     }
@@ -56,7 +57,8 @@ void clocks_init(Clocks *c, Arena *arena, uint32_t threads) {
 
 ClockVector clocks_vector(Clocks *c) { return NEW_ARRAY(c->arena, uint32_t, c->threads); }
 
-static void join(uint32_t *restrict into, const uint32_t *restrict from, uint32_t count) {
+static EMU_VECTOR void join(uint32_t *restrict into, const uint32_t *restrict from,
+                            uint32_t count) {
     for (uint32_t i = 0; i < count; i++) into[i] = max_of(into[i], from[i]);
 }
 
@@ -79,13 +81,20 @@ static void find_floor(Clocks *c, uint32_t warp) {
     c->floor[warp] = c->met[warp] < c->others[warp] ? c->met[warp] : c->others[warp];
 }
 
-/* The least entry of the vector about others. */
+static uint32_t least_of(const uint32_t *times) {
+    uint32_t least = UINT32_MAX;
+    for (int i = 0; i < CLOCK_LANES; i++) least = times[i] < least ? times[i] : least;
+    return least;
+}
+
+/* The least entry of the vector about others; those who did nothing since are known up to now. */
 static void find_others(Clocks *c, uint32_t warp) {
     const uint32_t *known = known_of(c, warp);
-    uint32_t least = UINT32_MAX;
-    for (uint32_t i = 0; i < c->threads; i++) {
-        uint32_t time = i / CLOCK_LANES == warp ? UINT32_MAX : known[i];
-        least = time < least ? time : least;
+    uint32_t least = c->now - 1;
+    for (uint32_t other = 0; other < c->warps; other++) {
+        if (other == warp) continue;
+        uint32_t time = least_of(known + other * CLOCK_LANES);
+        if (time < c->acted[other] && time < least) least = time;
     }
     c->others[warp] = least;
     find_floor(c, warp);
@@ -140,6 +149,13 @@ void clocks_meet(Clocks *c, uint32_t warp, uint32_t lanes) {
         find_floor(c, warp);
     }
     c->now++;
+}
+
+void clocks_renew(Clocks *c, uint32_t warp, uint32_t time, ClockVector vector) {
+    uint32_t *entries = vector + warp * CLOCK_LANES;
+    if (c->acted[warp] > time) return;
+    for (int i = 0; i < CLOCK_LANES; i++)
+        if (entries[i] == time) entries[i] = c->now;
 }
 
 void clocks_exit(Clocks *c, uint32_t warp, uint32_t lanes) { c->live[warp] &= ~lanes; }

@@ -30,6 +30,7 @@ typedef struct Clocks {
     uint32_t now;
     uint32_t warps, threads; /* threads: 32 a warp */
     uint32_t live[CLOCK_WARPS];
+    uint32_t acted[CLOCK_WARPS];  /* when the warp touched something last */
     uint32_t met[CLOCK_WARPS];    /* all lanes of the warp know each other up to here, */
     uint32_t others[CLOCK_WARPS]; /* all other warps up to here, */
     uint32_t floor[CLOCK_WARPS];  /* so everybody up to here */
@@ -45,8 +46,10 @@ typedef struct Clocks {
 void clocks_init(Clocks *clocks, Arena *arena, uint32_t threads);
 void clocks_reset(Clocks *clocks, uint32_t threads);
 
-/* The time of the event that happens now; the next one is later. */
-static inline uint32_t clocks_tick(Clocks *clocks) { return clocks->now++; }
+/* The time of what the warp does now; what comes next is later. */
+static inline uint32_t clocks_tick(Clocks *clocks, uint32_t warp) {
+    return clocks->acted[warp] = clocks->now++;
+}
 /* Whether the times are used up: everything must be forgotten (clocks_reset). */
 static inline bool clocks_exhausted(const Clocks *clocks) { return clocks->now > 0xfffff000; }
 
@@ -58,6 +61,9 @@ void clocks_meet(Clocks *clocks, uint32_t warp, uint32_t lanes);
 void clocks_release(Clocks *clocks, uint32_t warp, uint32_t lanes, ClockVector vector);
 /* `lanes` get to know what is in the vector. */
 void clocks_acquire(Clocks *clocks, uint32_t warp, uint32_t lanes, const uint32_t *vector);
+/* Of a vector: the lanes of `warp` that released at `time` have done nothing since, so that their
+ * release may as well be one of now. */
+void clocks_renew(Clocks *clocks, uint32_t warp, uint32_t time, ClockVector vector);
 void clocks_exit(Clocks *clocks, uint32_t warp, uint32_t lanes);
 
 /* Whether a lane knows everything that the epoch's lanes did then. */

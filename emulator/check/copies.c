@@ -5,7 +5,7 @@
 #include "emulator/check/check.h"
 
 static Epoch epoch_of(ObserverCta *cta, const Place *place, uint32_t lanes) {
-    return (Epoch){.time = clocks_tick(&cta->clocks),
+    return (Epoch){.time = clocks_tick(&cta->clocks, place->warp),
                    .lanes = lanes,
                    .site = sites_number(cta, place->function, place->instruction),
                    .warp = (uint8_t)place->warp};
@@ -45,14 +45,17 @@ uint32_t check_copy_begin(ObserverCta *cta, const ObserveCopy *c) {
     fill_copy(copy, c);
     copy->unwritten = global_unwritten(cta, c->site.lanes, c->from, c->from_size, 0);
     Epoch self = epoch_of(cta, &copy->place, c->site.lanes);
-    for (uint32_t rest = c->site.lanes; rest; rest &= rest - 1) {
+    uint32_t unwritten, left = shadow_access_quickly(&cta->shadow, &cta->clocks, SHADOW_claim,
+                                                     &self, c->to, c->size, &unwritten);
+    for (uint32_t rest = left; rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest), at = copy->to[lane];
         Place place = place_of(&c->site, lane);
         uint32_t owner = shadow_copy(&cta->shadow, at, c->size);
         if (owner) report_owned(cta, owner, &place, at, c->size);
-        shared_touch(cta, SHADOW_write, &self, lane, &place, at, c->size);
-        shadow_set_copy(&cta->shadow, at, c->size, number + 1);
+        shared_touch(cta, SHADOW_claim, &self, lane, &place, at, c->size);
     }
+    for (uint32_t rest = c->site.lanes; rest; rest &= rest - 1)
+        shadow_set_copy(&cta->shadow, copy->to[__builtin_ctz(rest)], c->size, number + 1);
     add_bounds(cta, copy);
     cta->copies_under_way++;
     return number;
@@ -91,7 +94,7 @@ void check_copy_end(ObserverCta *cta, const ObserveSite *site, uint32_t number, 
         place.lane = lane;
         if (shadow_copy(&cta->shadow, at, copy->size) != number + 1) continue; /* overwritten */
         shadow_set_copy(&cta->shadow, at, copy->size, 0);
-        shared_touch(cta, SHADOW_write, &self, lane, &place, at, copy->size);
+        shared_touch(cta, SHADOW_claim, &self, lane, &place, at, copy->size);
         if (!(copy->unwritten >> lane & 1)) shadow_set_written(&cta->shadow, at, copy->size);
     }
     copy->lanes &= ~lanes;

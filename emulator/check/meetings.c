@@ -46,20 +46,23 @@ static Meeting *meeting_make(ObserverCta *cta, uint64_t key) {
 
 /* ---- barriers -------------------------------------------------------------------------------- */
 
-/* The first who passes ends the phase; who arrived in it passes with its vector, also when others
- * have begun the next. */
+/* The first who passes ends the phase (phase_of counts from 1); who arrived in it passes with its
+ * vector, also when others have begun the next. */
 void check_barrier(ObserverCta *cta, const ObserveSite *site, uint32_t barrier,
                    ObserveBarrier what) {
     Meeting *m = meeting_make(cta, KEY_BARRIER | barrier);
     uint32_t warp = site->warp;
     if (what == OBSERVE_arrive) {
         clocks_meet(&cta->clocks, warp, site->lanes);
+        m->came_at[warp] = cta->clocks.now;
         clocks_release(&cta->clocks, warp, site->lanes, m->gathering);
-        m->phase_of[warp] = m->phase;
+        m->phase_of[warp] = m->phase + 1;
         return;
     }
-    if (m->phase_of[warp] == m->phase) {
+    if (m->phase_of[warp] == m->phase + 1) {
         ClockVector ended = m->gathering;
+        for (uint32_t i = 0; i < cta->clocks.warps; i++)
+            if (m->phase_of[i] == m->phase + 1) clocks_renew(&cta->clocks, i, m->came_at[i], ended);
         m->gathering = m->complete;
         m->complete = ended;
         memset(m->gathering, 0, sizeof *m->gathering * cta->clocks.threads);
@@ -80,7 +83,7 @@ static void mbarrier_mark(ObserverCta *cta, uint32_t address, bool lives) {
 }
 
 static void mbarrier_begin(ObserverCta *cta, const ObserveSite *site, Meeting *m) {
-    m->begin = (Epoch){.time = clocks_tick(&cta->clocks),
+    m->begin = (Epoch){.time = clocks_tick(&cta->clocks, site->warp),
                        .lanes = site->lanes,
                        .site = sites_number(cta, site->function, site->instruction),
                        .warp = (uint8_t)site->warp};

@@ -12,7 +12,7 @@
 void shadow_reset(Shadow *s, uint32_t bytes, uint32_t warps) {
     s->bytes = bytes;
     s->warps = warps;
-    s->part_count = s->list_count = 0;
+    s->mores.count = 0;
     memset(s->cells, 0, sizeof *s->cells * ((bytes + 3) / 4));
     memset(s->written, 0, (bytes + 7) / 8);
 }
@@ -26,7 +26,7 @@ void shadow_init(Shadow *s, Arena *arena, uint32_t bytes, uint32_t warps) {
 void shadow_forget_epochs(Shadow *s) {
     for (uint32_t i = 0; i < (s->bytes + 3) / 4; i++)
         s->cells[i] = (Cell){.copy = s->cells[i].copy};
-    s->part_count = s->list_count = 0;
+    s->mores.count = 0;
 }
 
 /* ---- bits of bytes --------------------------------------------------------------------------- */
@@ -45,40 +45,42 @@ void shadow_set_written(Shadow *s, uint32_t at, uint32_t size) {
     for (uint32_t i = at; i < at + size; i++) s->written[i / 8] |= (uint8_t)(1u << i % 8);
 }
 
-/* ---- cells and lists that are made when needed ----------------------------------------------- */
+/* ---- what few cells need --------------------------------------------------------------------- */
 
-static void *grow(Arena *arena, void *items, uint32_t count, uint32_t *capacity, size_t size) {
-    if (count < *capacity) return items;
-    uint32_t larger = *capacity ? 2 * *capacity : 64;
-    void *grown = arena_alloc_array(arena, larger, size);
-    if (count) memcpy(grown, items, count * size);
-    *capacity = larger;
-    return grown;
+static const CellMore nothing;
+
+static const CellMore *more_of(const Shadow *s, const Cell *cell) {
+    return cell->more ? &s->mores.data[cell->more - 1] : &nothing;
+}
+
+static CellMore *more_make(Shadow *s, Cell *cell) {
+    if (!cell->more) {
+        vec_push(s->arena, &s->mores, nothing);
+        cell->more = (uint32_t)s->mores.count;
+    }
+    return &s->mores.data[cell->more - 1];
 }
 
 static Cell *parts_of(Shadow *s, Cell *cell) {
-    if (!cell->parts) {
-        Cell whole = *cell;
-        s->part_cells =
-            grow(s->arena, s->part_cells, s->part_count, &s->part_capacity, 4 * sizeof(Cell));
-        for (int i = 0; i < 4; i++) {
-            s->part_cells[4 * s->part_count + (uint32_t)i] = whole;
-            s->part_cells[4 * s->part_count + (uint32_t)i].readers = 0;
-        }
-        cell->parts = ++s->part_count;
+    if (more_of(s, cell)->parts) return more_of(s, cell)->parts;
+    Cell *parts = NEW_ARRAY(s->arena, Cell, 4);
+    CellMore whole = *more_of(s, cell);
+    for (int i = 0; i < 4; i++) {
+        parts[i] = (Cell){.write = cell->write, .read = cell->read};
+        if (whole.strong.time) more_make(s, &parts[i])->strong = whole.strong;
     }
-    return &s->part_cells[4 * (cell->parts - 1)];
+    more_make(s, cell)->parts = parts;
+    return parts;
 }
 
 static Epoch *readers_of(Shadow *s, Cell *cell) {
-    if (!cell->readers) {
-        s->reader_lists = grow(s->arena, s->reader_lists, s->list_count, &s->list_capacity,
-                               s->warps * sizeof(Epoch));
-        memset(&s->reader_lists[s->list_count * s->warps], 0, s->warps * sizeof(Epoch));
-        cell->readers = ++s->list_count;
-        s->reader_lists[(cell->readers - 1) * s->warps + cell->read.warp] = cell->read;
-    }
-    return &s->reader_lists[(cell->readers - 1) * s->warps];
+    CellMore *more = more_make(s, cell);
+    if (more->shared) return more->readers;
+    if (!more->readers) more->readers = NEW_ARRAY(s->arena, Epoch, s->warps);
+    memset(more->readers, 0, sizeof(Epoch) * s->warps);
+    more->readers[cell->read.warp] = cell->read;
+    more->shared = true;
+    return more->readers;
 }
 
 /* ---- one cell -------------------------------------------------------------------------------- */
@@ -114,35 +116,39 @@ static void note_read_of_warp(const Access *a, Epoch *epoch) {
 }
 
 static void note_read(Shadow *s, const Access *a, Cell *cell) {
-    bool alone = cell->read.time == 0 || cell->read.warp == a->self->warp ||
+    bool same = cell->read.warp == a->self->warp;
+    bool alone = cell->read.time == 0 || same ||
                  clocks_knows(a->clocks, a->self->warp, a->lane, &cell->read);
-    if (cell->readers || !alone)
+    if (more_of(s, cell)->shared || !alone) {
         note_read_of_warp(a, &readers_of(s, cell)[a->self->warp]);
-    else if (cell->read.warp == a->self->warp)
+        cell->read.time = a->self->time;
+    } else if (cell->read.time && same)
         note_read_of_warp(a, &cell->read);
     else
         note(a, &cell->read);
 }
 
-static bool races_with_writes(const Access *a, const Cell *cell, Epoch *out_earlier) {
-    bool weak = races(a, &cell->write), race = weak || races(a, &cell->strong);
-    if (race) *out_earlier = weak ? cell->write : cell->strong;
+static bool races_with_writes(const Shadow *s, const Access *a, const Cell *cell,
+                              Epoch *out_earlier) {
+    const Epoch *strong = &more_of(s, cell)->strong;
+    bool weak = races(a, &cell->write), race = weak || races(a, strong);
+    if (race) *out_earlier = weak ? cell->write : *strong;
     return race;
 }
 
 static bool read_cell(Shadow *s, const Access *a, Cell *cell, Epoch *out_earlier) {
-    bool race = races_with_writes(a, cell, out_earlier);
+    bool race = races_with_writes(s, a, cell, out_earlier);
     note_read(s, a, cell);
     return race;
 }
 
 static bool races_with_reads(const Shadow *s, const Access *a, const Cell *cell,
                              Epoch *out_earlier) {
-    if (!cell->readers) {
+    const Epoch *list = more_of(s, cell)->readers;
+    if (!more_of(s, cell)->shared) {
         *out_earlier = cell->read;
         return races(a, &cell->read);
     }
-    const Epoch *list = &s->reader_lists[(cell->readers - 1) * s->warps];
     for (uint32_t warp = 0; warp < s->warps; warp++) {
         *out_earlier = list[warp];
         if (races(a, &list[warp])) return true;
@@ -150,26 +156,30 @@ static bool races_with_reads(const Shadow *s, const Access *a, const Cell *cell,
     return false;
 }
 
-/* After a write who read before matters no more: whoever comes later has the write to know. But a
- * strong write does not replace one that is not: others may be in order with the strong one, which
- * they need not know, and race with the one before. */
+static void note_write(Shadow *s, const Access *a, Cell *cell) {
+    note(a, a->self->strong ? &more_make(s, cell)->strong : &cell->write);
+    cell->read.time = 0;
+}
+
+/* After a write who read before matters no more: whoever comes later has the write to know, and
+ * with it what the writer knew (so that a list of readers may stay as it is). But a strong write
+ * does not replace one that is not: others may be in order with the strong one, which they need
+ * not know, and race with the one before. */
 static bool write_cell(Shadow *s, const Access *a, Cell *cell, Epoch *out_earlier,
                        ShadowAccess *out_kind) {
-    bool race = races_with_writes(a, cell, out_earlier);
+    bool race = races_with_writes(s, a, cell, out_earlier);
     *out_kind = SHADOW_write;
     if (!race && races_with_reads(s, a, cell, out_earlier)) {
         race = true;
         *out_kind = SHADOW_read;
     }
-    note(a, a->self->strong ? &cell->strong : &cell->write);
-    cell->read.time = 0;
-    cell->readers = 0;
+    note_write(s, a, cell);
     return race;
 }
 
 static bool access_cell(Shadow *s, const Access *a, ShadowAccess kind, Cell *cell,
                         Epoch *out_earlier, ShadowAccess *out_kind) {
-    if (kind == SHADOW_write) return write_cell(s, a, cell, out_earlier, out_kind);
+    if (kind != SHADOW_read) return write_cell(s, a, cell, out_earlier, out_kind);
     *out_kind = SHADOW_write;
     return read_cell(s, a, cell, out_earlier);
 }
@@ -180,7 +190,8 @@ static bool access_word(Shadow *s, const Access *a, ShadowAccess kind, uint32_t 
                         Epoch *out_earlier, ShadowAccess *out_kind) {
     Cell *cell = &s->cells[at / 4];
     bool race = false;
-    if (size == 4 && !cell->parts) return access_cell(s, a, kind, cell, out_earlier, out_kind);
+    if (size == 4 && !more_of(s, cell)->parts)
+        return access_cell(s, a, kind, cell, out_earlier, out_kind);
     Cell *parts = parts_of(s, cell);
     for (uint32_t i = at % 4; i < at % 4 + size && !race; i++)
         race = access_cell(s, a, kind, &parts[i], out_earlier, out_kind);
@@ -199,6 +210,56 @@ bool shadow_access(Shadow *s, const Clocks *clocks, ShadowAccess kind, uint32_t 
         size -= here;
     }
     return race;
+}
+
+/* A read or write of a word whose earlier accesses all come before; false: it is not that simple.
+ */
+static bool quick_read(Cell *cell, CellMore *more, const Epoch *self, uint32_t lane,
+                       uint32_t floor) {
+    Epoch *epoch = more && more->shared ? &more->readers[self->warp] : &cell->read;
+    uint32_t lanes = epoch->time == self->time ? epoch->lanes : 0;
+    if (epoch->time > floor && !lanes) return false;
+    *epoch = *self;
+    epoch->lanes = lanes | 1u << lane;
+    cell->read.time = self->time;
+    return true;
+}
+
+static bool quick_write(Cell *cell, const Epoch *self, uint32_t lane, uint32_t floor) {
+    if (cell->read.time > floor) return false;
+    cell->write = *self;
+    cell->write.lanes = 1u << lane;
+    cell->read.time = 0;
+    return true;
+}
+
+static bool quick_word(Shadow *s, Cell *cell, ShadowAccess kind, const Epoch *self, uint32_t lane,
+                       uint32_t floor) {
+    CellMore *more = cell->more ? &s->mores.data[cell->more - 1] : NULL;
+    if (cell->copy || cell->write.time > floor) return false;
+    if (more && (more->parts || more->strong.time > floor)) return false;
+    return kind == SHADOW_read ? quick_read(cell, more, self, lane, floor)
+                               : quick_write(cell, self, lane, floor);
+}
+
+uint32_t shadow_access_quickly(Shadow *s, const Clocks *clocks, ShadowAccess kind,
+                               const Epoch *self, const uint64_t *addresses, uint32_t size,
+                               uint32_t *out_unwritten) {
+    uint32_t left = 0, unwritten = 0, floor = clocks->floor[self->warp];
+    for (uint32_t rest = self->lanes; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest), first = (uint32_t)addresses[lane];
+        uint32_t written = 0;
+        bool good = true;
+        for (uint32_t at = first; at < first + size; at += 4) {
+            written |= s->written[at / 8] >> at % 8 & 15u;
+            if (kind == SHADOW_write) s->written[at / 8] |= (uint8_t)(15u << at % 8);
+            good &= quick_word(s, &s->cells[at / 4], kind, self, lane, floor);
+        }
+        if (!good) left |= 1u << lane;
+        if (!written) unwritten |= 1u << lane;
+    }
+    *out_unwritten = kind == SHADOW_read ? unwritten : 0;
+    return left;
 }
 
 uint32_t shadow_copy(const Shadow *s, uint32_t at, uint32_t size) {

@@ -6,16 +6,23 @@
 #ifndef TCC_EMULATOR_CHECK_SHADOW_H
 #define TCC_EMULATOR_CHECK_SHADOW_H
 
+#include "base/vec.h"
 #include "emulator/check/clocks.h"
 
 typedef struct Cell {
-    Epoch write;      /* the last that was not strong */
-    Epoch strong;     /* the last that was */
-    Epoch read;       /* the last of one warp, when `readers` is 0 */
-    uint32_t readers; /* one more than the place in `reader_lists` of the last reads by warp */
-    uint32_t parts;   /* one more than the place in `part_cells` of four cells of a byte */
-    uint32_t copy;    /* one more than the number of the copy that will write it, or ... */
+    Epoch write;   /* the last that was not strong */
+    Epoch read;    /* the last of one warp; its time is that of the last of all */
+    uint32_t more; /* one more than the place in `mores`; 0: there is no more */
+    uint32_t copy; /* one more than the number of the copy that will write it, or ... */
 } Cell;
+
+/* What few cells need. */
+typedef struct CellMore {
+    Epoch strong;   /* the last strong write */
+    Epoch *readers; /* the last reads, by warp, */
+    bool shared;    /* when `read` cannot say them */
+    Cell *parts;    /* four cells of a byte, once a part of the word was accessed; else NULL */
+} CellMore;
 
 /* ... this: the word belongs to an mbarrier. */
 #define SHADOW_MBARRIER UINT32_MAX
@@ -25,10 +32,8 @@ typedef struct Shadow {
     uint32_t bytes;   /* of shared memory */
     Cell *cells;      /* a word each */
     uint8_t *written; /* a bit a byte */
-    Cell *part_cells; /* four a word */
-    uint32_t part_count, part_capacity;
-    Epoch *reader_lists; /* [list][warp] */
-    uint32_t list_count, list_capacity, warps;
+    uint32_t warps;
+    VEC(CellMore) mores;
 } Shadow;
 
 void shadow_init(Shadow *shadow, Arena *arena, uint32_t bytes, uint32_t warps);
@@ -42,13 +47,24 @@ bool shadow_written(const Shadow *shadow, uint32_t at, uint32_t size);
 void shadow_set_written(Shadow *shadow, uint32_t at, uint32_t size);
 
 /* An access by one lane of the event `self` (whose `lanes` are those of the whole instruction). */
-typedef enum ShadowAccess { SHADOW_read, SHADOW_write } ShadowAccess;
+typedef enum ShadowAccess {
+    SHADOW_read,
+    SHADOW_write,
+    SHADOW_claim /* a write that is only announced: the bytes are not written by it */
+} ShadowAccess;
 
 /* The access of [at, at + size), which lies in shared memory, is remembered. When it races with an
  * earlier one, true, and *out_earlier is that one and *out_kind what it did. */
 bool shadow_access(Shadow *shadow, const Clocks *clocks, ShadowAccess kind, uint32_t lane,
                    const Epoch *self, uint32_t at, uint32_t size, Epoch *out_earlier,
                    ShadowAccess *out_kind);
+
+/* The quick way for many: whole words that nobody touched but who is known to have. Lanes that are
+ * not like that are returned, and told one by one; the others are done. `addresses` are of 32
+ * lanes; *out_unwritten gets the lanes that read what nobody wrote. */
+uint32_t shadow_access_quickly(Shadow *shadow, const Clocks *clocks, ShadowAccess kind,
+                               const Epoch *self, const uint64_t *addresses, uint32_t size,
+                               uint32_t *out_unwritten);
 
 /* The copy on its way to [at, at + size): its number plus one; 0: none. */
 uint32_t shadow_copy(const Shadow *shadow, uint32_t at, uint32_t size);
