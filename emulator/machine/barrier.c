@@ -128,7 +128,7 @@ PLAIN_HANDLER(barrier) {
     }
     Step step;
     bool aligned = record->immediate & BARRIER_ALIGNED;
-    if (!warp_gather(warp, record, lanes, WAIT_live, aligned ? 0 : number + 1, &step)) return step;
+    if (!warp_gather(warp, record, &lanes, WAIT_live, aligned ? 0 : number + 1, &step)) return step;
     uint32_t count = count_of(warp, record, lanes);
     step = check_arrival(warp, record, number, count, lanes);
     if (step != STEP_next) return step;

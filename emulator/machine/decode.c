@@ -223,13 +223,38 @@ static uint32_t local_stride(const Program *program) {
     return (uint32_t)sum;
 }
 
-static uint32_t registers_of(const Program *program) {
-    uint64_t most = 16;
+/* Registers that hold a value at the same time, at most: from the first record that names one to the
+ * last. Without the paths between them that is an estimate; only ptxas knows. */
+static uint32_t live_registers(const Program *program, const ProgramFunction *function,
+                               Arena *arena) {
+    uint32_t count = function->register_bytes / 128 + 1, end = function->first + function->count;
+    uint32_t *last = NEW_ARRAY(arena, uint32_t, count);
+    uint32_t *dies = NEW_ARRAY(arena, uint32_t, function->count), live = 0, most = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = function->first; i < end; i++) {
+            const Effects *effects = &program->effects[i];
+            for (int k = 0; k < effects->reads + effects->writes; k++) {
+                uint32_t slot = program->effect_slots[effects->first + (uint32_t)k];
+                if (slot >> 30 != BASE_registers) continue;
+                uint32_t *at = &last[(slot & SLOT_OFFSET) / 128];
+                if (pass == 0)
+                    *at = i + 1; /* 0: never named, or counted */
+                else if (*at)
+                    live++, dies[*at - 1 - function->first]++, *at = 0;
+            }
+            most = live > most ? live : most;
+            if (pass == 1) live -= dies[i - function->first];
+        }
+    return most;
+}
+
+static uint32_t registers_of(const Program *program, Arena *arena) {
+    uint32_t most = 0;
     for (uint32_t i = 0; i < program->function_count; i++) {
-        uint64_t words = program->functions[i].register_bytes / 128 + 8;
-        most = words > most ? words : most;
+        uint32_t live = live_registers(program, &program->functions[i], arena);
+        most = live > most ? live : most;
     }
-    return most > 255 ? 255 : (uint32_t)most;
+    return most < 8 ? 16 : most > 247 ? 255 : most + 8;
 }
 
 static const Program *finish(Decoder *decoder) {
@@ -242,7 +267,7 @@ static const Program *finish(Decoder *decoder) {
     program->specials = decoder->specials.data;
     program->special_count = (uint32_t)decoder->specials.count;
     program->local_stride = local_stride(program);
-    program->registers = registers_of(program);
+    program->registers = registers_of(program, decoder->arena);
     return program;
 }
 

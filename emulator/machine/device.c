@@ -61,6 +61,8 @@ static uint32_t fit(uint32_t limit, uint32_t has, uint32_t needs) {
 uint32_t device_resident(const EmuModel *model, uint32_t threads, uint32_t shared,
                          uint32_t registers) {
     uint32_t warps = (threads + EMU_LANES - 1) / EMU_LANES;
+    uint32_t most = (uint32_t)model->registers_per_multiprocessor / (warps * EMU_LANES);
+    if (registers > most) registers = most; /* a compiler would spill what does not fit */
     uint32_t count = (uint32_t)model->max_blocks_per_multiprocessor;
     count = fit(count, (uint32_t)model->max_threads_per_multiprocessor, warps * EMU_LANES);
     count = fit(count, (uint32_t)model->shared_per_multiprocessor,

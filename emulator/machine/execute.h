@@ -265,9 +265,9 @@ struct Program {
     uint32_t shared_first, shared_static, shared_align; /* where dynamic shared memory may begin */
     const ObserveVariable *shared;
     uint32_t shared_count;
-    uint32_t local_stride; /* bytes of local memory a lane has */
+    uint32_t local_stride;            /* bytes of local memory a lane has */
     bool calls_indirectly, has_stack; /* has_stack: alloca is used */
-    uint32_t registers; /* an estimate of those a thread needs */
+    uint32_t registers;               /* an estimate of those a thread needs */
 };
 
 struct Launch {
@@ -299,11 +299,11 @@ Step warp_fatal(Warp *warp, const Record *record, EmuFindingKind kind, uint32_t 
 /* Who executes `record`, for the observer. */
 ObserveSite warp_site(const Warp *warp, const Record *record, uint32_t lanes);
 
-/* What .sync handlers begin with: whether the lanes of `need` are here; of WAIT_live, all that
- * live, and `need` is then the barrier's number + 1 where lanes may come at different places,
- * else 0. If not, the lanes wait at this record, and the handler returns the step that is put
- * into *out_step. */
-bool warp_gather(Warp *warp, const Record *record, uint32_t lanes, Wait wait, uint32_t need,
+/* What .sync handlers begin with: whether the lanes of `need` are all here; of WAIT_live, all that
+ * live, and `need` is then the barrier's number + 1 where lanes may come at different places, else
+ * 0. Lanes that wait here for the same are added to *lanes. If some are missing still, all wait at
+ * this record, and the handler returns the step that is put into *out_step. */
+bool warp_gather(Warp *warp, const Record *record, uint32_t *lanes, Wait wait, uint32_t need,
                  Step *out_step);
 
 #endif

@@ -12,8 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Warp instructions of a turn of a CTA, and after which it no longer runs alone. */
-enum { SLICE = 1 << 16, ALONE = 1 << 20 };
+/* Warp instructions of a turn of a CTA, alone and with others that may wait for it, and after which
+ * it no longer runs alone. */
+enum { SLICE = 1 << 16, SHORT_SLICE = 1 << 12, ALONE = 1 << 20 };
 
 static const EmuStatus finding_status[] = {
 #define FINDING(name, text, status) status,
@@ -112,8 +113,9 @@ static void run_ctas(Worker *worker, int workers, Resident *resident) {
         if (!resident->count) break;
         at = at + 1 < resident->count ? at + 1 : 0;
         Cta *cta = resident->ctas[at];
-        CtaState state = cta_run(cta, SLICE);
-        cta->age += SLICE;
+        uint64_t slice = resident->count > 1 ? SHORT_SLICE : SLICE;
+        CtaState state = cta_run(cta, slice);
+        cta->age += slice;
         if (state == CTA_running) continue;
         cta_end(cta);
         resident->ctas[at] = resident->ctas[--resident->count];

@@ -54,7 +54,7 @@ PLAIN_HANDLER(load_matrix) {
     Access access;
     Step step;
     bool transposed = record->slot[4] & FACT_TRANSPOSED;
-    if (!matrix_gather(warp, record, lanes, &step)) return step;
+    if (!matrix_gather(warp, record, &lanes, &step)) return step;
     matrix_meet(warp, record);
     if (!access_resolve(warp, record, address_lanes(record), ROW_BYTES, OBSERVE_load, &access,
                         &step))
@@ -74,7 +74,7 @@ PLAIN_HANDLER(store_matrix) {
     Access access;
     Step step;
     bool transposed = record->slot[4] & FACT_TRANSPOSED;
-    if (!matrix_gather(warp, record, lanes, &step)) return step;
+    if (!matrix_gather(warp, record, &lanes, &step)) return step;
     matrix_meet(warp, record);
     if (!access_resolve(warp, record, address_lanes(record), ROW_BYTES, OBSERVE_store, &access,
                         &step))
@@ -92,7 +92,7 @@ PLAIN_HANDLER(store_matrix) {
 PLAIN_HANDLER(move_matrix) {
     Step step;
     Matrix matrix;
-    if (!matrix_gather(warp, record, lanes, &step)) return step;
+    if (!matrix_gather(warp, record, &lanes, &step)) return step;
     matrix_from_register(matrix, false, warp_slot(warp, record->slot[1]));
     matrix_to_register(matrix, true, warp_slot(warp, record->slot[0]));
     return STEP_next;

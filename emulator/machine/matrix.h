@@ -18,7 +18,7 @@ void *matrix_facts(Decoder *decoder, size_t size);
 
 /* Whether all lanes of the warp are here, as .aligned demands; else the handler returns *out_step.
  */
-bool matrix_gather(Warp *warp, const Record *record, uint32_t lanes, Step *out_step);
+bool matrix_gather(Warp *warp, const Record *record, uint32_t *lanes, Step *out_step);
 /* The lanes' accesses to memory are ordered before and after: each has what all have read. */
 void matrix_meet(Warp *warp, const Record *record);
 

@@ -75,7 +75,7 @@ static void get_element(const void *words, const Move *move, int element, int la
 static Step move_fragment(Warp *warp, const Record *record, uint32_t lanes, ObserveKind kind) {
     Step step;
     Move move = move_of(record);
-    if (!matrix_gather(warp, record, lanes, &step)) return step;
+    if (!matrix_gather(warp, record, &lanes, &step)) return step;
     matrix_meet(warp, record);
     for (int i = 0; i < move.layout.elements; i += move.step) {
         Record one;

@@ -37,7 +37,7 @@ void *matrix_facts(Decoder *decoder, size_t size) {
     return decoder_list(decoder, (uint32_t)(size + 3) / 4);
 }
 
-bool matrix_gather(Warp *warp, const Record *record, uint32_t lanes, Step *out_step) {
+bool matrix_gather(Warp *warp, const Record *record, uint32_t *lanes, Step *out_step) {
     return warp_gather(warp, record, lanes, WAIT_lanes, ~0u, out_step);
 }
 
@@ -82,7 +82,7 @@ static uint64_t flops_of(const Mma *mma) {
 PLAIN_HANDLER(multiply) {
     Step step;
     MmaRegisters registers;
-    if (!matrix_gather(warp, record, lanes, &step)) return step;
+    if (!matrix_gather(warp, record, &lanes, &step)) return step;
     Mma mma;
     memcpy(&mma, (const void *)(uintptr_t)record->immediate, sizeof mma);
     mma.sum.exact = warp->cta->launch->options.exact_tensor;

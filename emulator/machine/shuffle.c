@@ -46,7 +46,7 @@ static Step shuffle_lanes(Warp *warp, const Record *record, uint32_t lanes) {
 
 PLAIN_HANDLER(shfl_sync) {
     Step step;
-    if (!sync_lanes(warp, record, lanes, 5, &step)) return step;
+    if (!sync_lanes(warp, record, &lanes, 5, &step)) return step;
     return shuffle_lanes(warp, record, lanes);
 }
 
@@ -75,7 +75,7 @@ static bool prepare_shfl(Decoder *decoder, const PtxInstruction *instruction, Re
 /* match: slots d, p, a, mask. immediate: 1 all, 2 of 64 bits. */
 PLAIN_HANDLER(match) {
     Step step;
-    if (!sync_lanes(warp, record, lanes, 3, &step)) return step;
+    if (!sync_lanes(warp, record, &lanes, 3, &step)) return step;
     LaneU32 *d = warp_slot(warp, record->slot[0]);
     const void *a = warp_slot(warp, record->slot[2]);
     bool is_long = record->immediate & 2;
@@ -116,7 +116,7 @@ static bool prepare_match(Decoder *decoder, const PtxInstruction *instruction, R
 #define REDUX(name, T, expression)                                                                 \
     PLAIN_HANDLER(redux_##name) {                                                                  \
         Step step;                                                                                 \
-        if (!sync_lanes(warp, record, lanes, 2, &step)) return step;                               \
+        if (!sync_lanes(warp, record, &lanes, 2, &step)) return step;                              \
         LaneU32 *d = warp_slot(warp, record->slot[0]);                                             \
         const LaneU32 *a = warp_slot(warp, record->slot[1]);                                       \
         T x = (T)a[__builtin_ctz(lanes)];                                                          \
@@ -141,7 +141,7 @@ REDUX(max_s32, int32_t, x > y ? x : y)
  * good. */
 PLAIN_HANDLER(elect) {
     Step step;
-    if (!sync_lanes(warp, record, lanes, 2, &step)) return step;
+    if (!sync_lanes(warp, record, &lanes, 2, &step)) return step;
     LaneU32 *d = warp_slot(warp, record->slot[0]);
     bool last = warp->cta->launch->options.order == EMU_ORDER_adversarial;
     uint32_t leader = (uint32_t)(last ? 31 - __builtin_clz(lanes) : __builtin_ctz(lanes));

@@ -5,8 +5,9 @@
 #include "emulator/machine/execute.h"
 
 /* Whether the lanes named by the mask in record->slot[slot] are all here; their accesses to memory
- * are ordered then. False: the handler returns *out_step. */
-bool sync_lanes(Warp *warp, const Record *record, uint32_t lanes, uint32_t slot, Step *out_step);
+ * are ordered then. Lanes that name another mask are put aside: the handler executes the record for
+ * *lanes. False: it returns *out_step. */
+bool sync_lanes(Warp *warp, const Record *record, uint32_t *lanes, uint32_t slot, Step *out_step);
 
 /* barrier.c: a barrier may be complete because a warp ended. */
 void barrier_recheck(Cta *cta);

@@ -23,7 +23,7 @@ static void vote_lanes(Warp *warp, const Record *record, uint32_t lanes) {
 
 PLAIN_HANDLER(vote_sync) {
     Step step;
-    if (!sync_lanes(warp, record, lanes, 2, &step)) return step;
+    if (!sync_lanes(warp, record, &lanes, 2, &step)) return step;
     vote_lanes(warp, record, lanes);
     return STEP_next;
 }
@@ -59,7 +59,7 @@ PLAIN_HANDLER(activemask) {
 
 PLAIN_HANDLER(bar_warp_sync) {
     Step step;
-    return sync_lanes(warp, record, lanes, 0, &step) ? STEP_next : step;
+    return sync_lanes(warp, record, &lanes, 0, &step) ? STEP_next : step;
 }
 
 static const Form emu_forms_vote_forms[] = {

@@ -31,15 +31,18 @@ void warp_begin(Warp *warp, uint32_t lanes) {
 
 /* Fragments. */
 
+/* Fragments at one place are one, also those that wait there for the same. */
+static bool joins(const Fragment *a, const Fragment *b) {
+    return a->frame == b->frame && a->pc == b->pc && a->wait == b->wait && a->need == b->need &&
+           a->key == b->key && a->passes == b->passes;
+}
+
 static void put_aside(Warp *warp, Fragment fragment) {
     fragment.since = warp->steps;
     for (uint32_t i = 0; i < warp->fragment_count; i++) {
         Fragment *other = &warp->others[i];
-        if (other->frame != fragment.frame || other->pc != fragment.pc) continue;
-        if (other->passes != fragment.passes || other->wait == WAIT_barrier) continue;
-        if (fragment.wait == WAIT_barrier) continue;
+        if (!joins(other, &fragment)) continue;
         other->lanes |= fragment.lanes;
-        if (fragment.wait == WAIT_none) other->wait = WAIT_none; /* decide again together */
         return;
     }
     warp->others[warp->fragment_count++] = fragment;
@@ -107,6 +110,7 @@ static bool choose(Warp *warp, bool fair) {
         Fragment *other = &warp->others[i];
         if (!is_ready(warp, other)) continue;
         other->wait = WAIT_none;
+        other->need = other->key = 0;
         if (best == UINT32_MAX || runs_before(other, &warp->others[best], fair)) best = i;
     }
     if (best == UINT32_MAX) return false;
@@ -120,7 +124,7 @@ static void meet(Warp *warp) {
     for (uint32_t i = 0; i < warp->fragment_count; i++) {
         const Fragment *other = &warp->others[i];
         if (other->frame != warp->frame || other->pc != warp->pc || other->passes ||
-            other->wait == WAIT_barrier)
+            other->wait != WAIT_none)
             continue;
         choose(warp, false);
         return;
@@ -141,24 +145,39 @@ Step warp_wait(Warp *warp, uint32_t lanes, Wait wait, uint32_t need, uint32_t ke
     return STEP_switch;
 }
 
-bool warp_gather(Warp *warp, const Record *record, uint32_t lanes, Wait wait, uint32_t need,
+/* Lanes that wait at the record that runs for the same as those that run it: they are here. */
+static uint32_t take_waiting(Warp *warp, Wait wait, uint32_t need, uint32_t key) {
+    uint32_t taken = 0;
+    for (uint32_t i = warp->fragment_count; i-- > 0;) {
+        const Fragment *other = &warp->others[i];
+        if (other->frame != warp->frame || other->pc != warp->pc - 1 || other->wait != wait ||
+            other->need != need || other->key != key)
+            continue;
+        taken |= other->lanes;
+        warp->others[i] = warp->others[--warp->fragment_count];
+    }
+    return taken;
+}
+
+bool warp_gather(Warp *warp, const Record *record, uint32_t *lanes, Wait wait, uint32_t need,
                  Step *out_step) {
     if (warp->passing) {
         warp->passing = false;
         return true;
     }
-    uint32_t key = wait == WAIT_live ? need : 0;
+    uint32_t key = wait == WAIT_live ? need : 0, mask = wait == WAIT_live ? 0 : need;
     if (wait == WAIT_live) need = warp->live;
-    uint32_t missing = need & ~lanes;
-    if (!missing) return true;
-    uint32_t gone = missing & warp->born & ~warp->live;
+    if (!(need & ~*lanes)) return true;
+    uint32_t waiting = take_waiting(warp, wait, mask, key);
+    *lanes |= waiting, warp->active |= waiting;
+    uint32_t missing = need & ~*lanes, gone = missing & warp->born & ~warp->live;
     if (gone && warp->cta->launch->observer) {
         *out_step = warp_fault(warp, record, EMU_FINDING_lane_missing, gone, 0, 0,
                                "a lane of the mask has exited");
         if (*out_step == STEP_fault) return false;
     }
     if (!(missing & warp->live)) return true;
-    *out_step = warp_wait(warp, lanes, wait, need, key);
+    *out_step = warp_wait(warp, *lanes, wait, mask, key);
     return false;
 }
 
@@ -193,11 +212,11 @@ static inline uint32_t count_lanes(uint32_t lanes) {
 static Step run_records(Warp *warp, uint64_t end) {
     const Record *records = warp->program->records;
     uint64_t *counts = warp->worker->counts, lane_steps = 0, steps = warp->steps;
-    uint32_t pc = warp->pc, start = pc, active = warp->active, limit = warp->limit;
+    uint32_t pc = warp->pc, start = pc;
     Step step = STEP_next;
-    while (steps < end && pc < limit) {
+    while (steps < end && pc < warp->limit) {
         const Record *record = &records[pc];
-        uint32_t lanes = active;
+        uint32_t lanes = warp->active;
         if (record->guard != SLOT_always)
             lanes &= warp_predicate(warp, record->guard) ^ record->guard_flip;
         warp->pc = ++pc;

@@ -213,6 +213,26 @@ static void test_warp_sync(void) {
     rig_close(&rig);
 }
 
+// Groups of lanes that each name only themselves, at one instruction, together and one after another.
+static void test_groups(void) {
+    Rig rig;
+    uint32_t out[32];
+    rig_open(&rig, "sm_90a");
+    const char *together = "shr.u32 %r1, %t, 3; shl.b32 %r2, %r1, 3; shl.b32 %r3, 0xff, %r2;\n"
+                           "redux.sync.add.u32 %v, %t, %r3;";
+    const char *apart = "shr.u32 %r1, %t, 3; shl.b32 %r2, %r1, 3; shl.b32 %r3, 0xff, %r2;\n"
+                        "mov.u32 %r4, %t; LOOP: setp.eq.u32 %p1, %r4, 0; @%p1 bra OUT;\n"
+                        "sub.u32 %r4, %r4, 1; bra LOOP; OUT: redux.sync.add.u32 %v, %t, %r3;";
+    for (int k = 0; k < 2; k++) {
+        CHECK_INT(run_words(&rig, "", k ? apart : together, 1, 32, out), EMU_OK);
+        int wrong = 0;
+        for (uint32_t t = 0; t < 32; t++) wrong += out[t] != t / 8 * 64 + 28;
+        CHECK_INT(wrong, 0);
+        CHECK_STR(rig.log, "");
+    }
+    rig_close(&rig);
+}
+
 static void test_shuffles(void) {
     Rig rig;
     uint32_t out[32];
@@ -354,6 +374,7 @@ int main(void) {
     RUN(test_barrier_exits);
     RUN(test_faults);
     RUN(test_warp_sync);
+    RUN(test_groups);
     RUN(test_shuffles);
     RUN(test_calls);
     RUN(test_builtins);
