@@ -82,7 +82,8 @@ LowerOptions kernel_lower_options(const Program *p, const KernelLaunches *launch
     LowerOptions options = {.target = target,
                             .symbol = str_from(symbol),
                             .dims = p->dims.data,
-                            .dim_count = (uint32_t)p->dims.count};
+                            .dim_count = (uint32_t)p->dims.count,
+                            .places = p->places};
     const Graph *region = p->kernels.data[index].region;
     uint32_t inputs = (uint32_t)region->inputs.count;
     uint32_t count = inputs + (uint32_t)region->outputs.count;

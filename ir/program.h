@@ -60,6 +60,7 @@ typedef struct Program {
     IrContext *ctx;
     Arena *arena;
     const Target *target; /* that the kernels' schedules were chosen for */
+    const Diags *places;  /* where origins' places lie; NULL: not known */
     const Graph *graph; /* what it was made from: names and types of its interface, entry checks */
     VEC(const DimSymbol *) dims; /* the named dims that occur, by slot */
     VEC(Buffer) buffers;

@@ -88,6 +88,7 @@ static void set_alignment(const Access *access, const Dim *first, bool moved, Pl
     place->step = bytes * lowest_bit((uint64_t)first->divisor);
     uint32_t base = access->view->space == SPACE_scratch ? LOWER_SCRATCH_ALIGN
                                                          : lowest_bit(access->view->alignment);
+    if (base < access->alignment) base = access->alignment;
     uint32_t align = place->step < base ? place->step : base;
     if (align > bytes) place->align = align;
 }
@@ -139,6 +140,30 @@ static V lane_offsets(Lowering *l, const Dim *element, uint32_t lanes, const Mov
     return moved->lanes ? ll_add(l, offsets, moved->lanes) : offsets;
 }
 
+/* Whether neighbouring lanes are as many elements apart as an access of 16 bytes may have. */
+static bool is_step_of_vectors(const Dim *stride) {
+    int64_t step = 0;
+    return stride && dim_is_const(stride, &step) && step > 1 && step <= 16;
+}
+
+/* Threads compute their own offsets. Registers that differ by a constant share the rest, so that
+ * LLVM sees neighbours: accesses of one thread that it can join to one of up to 16 bytes, where the
+ * first is aligned so. */
+static void set_thread_place(Lowering *l, const Access *access, const Dim *element,
+                             const Dim *stride, const Moved *moved, Place *place) {
+    place->offset = nibble_is(access->view->dtype) ? 0 : element->constant;
+    const Dim *rest = dim_offset(l->program->ctx, element, -place->offset);
+    place->offsets = lane_offsets(l, rest, place->lanes, moved);
+    bool scattered = place->kind == PLACE_scattered;
+    set_alignment(access, element, moved->all != NULL || scattered, place);
+    if (place->kind != PLACE_spread || !is_step_of_vectors(stride) || l->alignment == 0) return;
+    uint32_t before = place->align;
+    Access aligned = *access;
+    aligned.alignment = l->alignment;
+    set_alignment(&aligned, element, moved->all != NULL, place);
+    if (place->align > before) l->used_alignment = true;
+}
+
 static PlaceKind place_kind(Lowering *l, const Dim *element, const DimSymbol *lane,
                             const Dim **out_stride, const Dim **out_first) {
     *out_first = element;
@@ -161,7 +186,11 @@ static Place place_of(Lowering *l, const Address *address, uint32_t index) {
     if (place.kind == PLACE_scattered) first = element;
     set_alignment(access, first, moved.all || place.kind == PLACE_scattered, &place);
     place.even = place.kind == PLACE_contiguous && !moved.all && first->divisor % 2 == 0;
-    if (place.kind == PLACE_scattered || l->model->threads)
+    if (l->model->threads) {
+        set_thread_place(l, access, element, stride, &moved, &place);
+        return place;
+    }
+    if (place.kind == PLACE_scattered)
         place.offsets = lane_offsets(l, element, place.lanes, &moved);
     if (place.kind == PLACE_scattered) return place;
     place.offset = first->constant;

@@ -22,6 +22,7 @@ void lower_block(Lowering *l, const TileBlock *block) {
             i += count;
             continue;
         }
+        lower_note_place(l, instrs[i]);
         if (instrs[i]->op != TILE_yield) whole_emitters[instrs[i]->op](l, instrs[i]);
         i++;
     }

@@ -21,6 +21,7 @@
 
 #include <llvm-c/Core.h>
 
+#include "base/diag.h"
 #include "codegen/tile/tile.h"
 #include "ir/target.h"
 #include "runtime/abi_gpu.h"
@@ -37,6 +38,7 @@ typedef struct LowerOptions {
     /* By argument: memory that overlaps another argument's (in-place pairs). NULL: none does. */
     const bool *may_alias;
     uint32_t may_alias_count;
+    const Diags *places; /* NVPTX: what origins' places lie in, for .loc; NULL: none is written */
 } LowerOptions;
 
 /* Adds a kernel to a module. `program` is placed and passes

@@ -63,6 +63,7 @@ typedef struct Access {
     const TileType *type; /* of the tile that is loaded or stored */
     V base;               /* of the view */
     LLVMTypeRef storage;  /* of one element in memory; i8 for 4-bit dtypes */
+    uint32_t alignment;   /* of the view's base, where it is known to be more than the view says */
 } Access;
 
 typedef void EmitLane(Lowering *l, const Access *access, const Place *place, const Mask *mask,
@@ -105,6 +106,10 @@ typedef struct LaneModel {
     void (*one_lane)(Lowering *l, void (*emit)(Lowering *l, void *user), void *user);
     /* The function around lower_point. */
     void (*kernel)(Lowering *l);
+    /* Says that what is emitted now comes from the instruction; NULL: nobody wants to know. */
+    void (*note_place)(Lowering *l, const TileInstr *instr);
+    /* Sorts the rows of a sort instruction; NULL: one lane does, by lower_sort. */
+    void (*sort)(Lowering *l, const TileInstr *instr);
     bool versions; /* whether code without guards beside the guarded one pays */
     bool threads;  /* lanes are threads: places need `offsets` */
 } LaneModel;
@@ -130,6 +135,10 @@ struct Lowering {
     V lane;           /* NVPTX: the thread's number among those of its point, i32 */
     uint32_t threads; /* NVPTX: of a point: a warp's or a block's */
     V exchange;       /* NVPTX: shared memory for 64 bits of each thread of a block */
+    uint32_t
+        alignment; /* NVPTX: what the addresses of all buffers are multiples of; 0: not known */
+    bool used_alignment;   /* code was emitted that is right for such addresses alone */
+    struct Places *places; /* NVPTX: for .loc; NULL: none */
     /* the environment */
     BoundSymbol *bound;                /* by hash: what symbols are; a free place has none */
     uint32_t bound_count, bound_size;  /* a power of 2, at least twice as many */
@@ -231,6 +240,11 @@ bool versions_afford(Lowering *l, const TileBlock *block);
 /* nvptx/launch.c: how many points the threads of a block run at the same time. */
 int64_t lower_points_of_block(const TileProgram *program);
 
+/* Before what an instruction is lowered to. */
+static inline void lower_note_place(Lowering *l, const TileInstr *instr) {
+    if (l->model->note_place) l->model->note_place(l, instr);
+}
+
 /* ---- control.c ---- */
 void lower_views(
     Lowering *l); /* lower.c: base addresses, once buffers, scratch and dims are bound */
@@ -288,6 +302,12 @@ uint32_t values_lanes(const TileType *type);
 
 /* The scalar in all lanes of a register of `id`. */
 void values_set_splat(Lowering *l, TileId id, uint32_t index, V scalar);
+
+/* ---- sort.c: what every way to sort needs; keys are in storage form ---- */
+V sort_load_key(Lowering *l, DType dtype, V row, V at);
+void sort_store_key(Lowering *l, DType dtype, V row, V at, V key);
+/* NaN is greatest; -0 equals 0, as it compares. */
+V sort_is_less(Lowering *l, DType dtype, V a, V b);
 
 /* ---- control.c, compute.c, check.c, reduce.c, random.c, sort.c ---- */
 EmitRegister lower_const, lower_index, lower_test, lower_map, lower_move, lower_check;

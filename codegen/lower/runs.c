@@ -67,6 +67,9 @@ void runs_emit(Lowering *l, TileInstr *const *instrs, size_t count) {
     }
     if (ordered) l->model->order_lanes(l);
     for (uint32_t index = 0; index < registers; index++)
-        for (size_t i = 0; i < count; i++) emitters[instrs[i]->op](l, instrs[i], index);
+        for (size_t i = 0; i < count; i++) {
+            lower_note_place(l, instrs[i]);
+            emitters[instrs[i]->op](l, instrs[i], index);
+        }
     if (ordered) l->model->order_lanes(l);
 }

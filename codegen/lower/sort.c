@@ -6,7 +6,6 @@
 
 typedef struct Sorter {
     DType dtype;
-    LLVMTypeRef storage;
     bool descending;
     V keys[2], indices[2];                       /* slots of the row to read and the row to write */
     V width, low, middle, high, left, right, at; /* slots of i64 */
@@ -21,33 +20,37 @@ static void set(Lowering *l, V slot, V value) { LLVMBuildStore(l->builder, value
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-static V key_address(Lowering *l, const Sorter *s, V row, V at) {
-    if (nibble_is(s->dtype)) at = LLVMBuildLShr(l->builder, at, ll_i64(l, 1), "");
-    return ll_gep(l, s->storage, row, at);
+static LLVMTypeRef key_storage(Lowering *l, DType dtype) {
+    MathContext m = values_math(l, 1);
+    return math_storage_type(&m, dtype);
 }
 
-static V load_key(Lowering *l, const Sorter *s, V row, V at) {
-    V stored = LLVMBuildLoad2(l->builder, s->storage, key_address(l, s, row, at), "");
-    return nibble_is(s->dtype) ? nibble_take(l, s->dtype, stored, at) : stored;
+static V key_address(Lowering *l, DType dtype, V row, V at) {
+    if (nibble_is(dtype)) at = LLVMBuildLShr(l->builder, at, ll_i64(l, 1), "");
+    return ll_gep(l, key_storage(l, dtype), row, at);
 }
 
-static void store_key(Lowering *l, const Sorter *s, V row, V at, V key) {
-    V address = key_address(l, s, row, at);
-    if (nibble_is(s->dtype))
+V sort_load_key(Lowering *l, DType dtype, V row, V at) {
+    V stored =
+        LLVMBuildLoad2(l->builder, key_storage(l, dtype), key_address(l, dtype, row, at), "");
+    return nibble_is(dtype) ? nibble_take(l, dtype, stored, at) : stored;
+}
+
+void sort_store_key(Lowering *l, DType dtype, V row, V at, V key) {
+    V address = key_address(l, dtype, row, at);
+    if (nibble_is(dtype))
         nibble_store(l, address, at, key);
     else
         LLVMBuildStore(l->builder, key, address);
 }
 
-/* NaN is greatest; -0 equals 0, as it compares. */
-static V is_less(Lowering *l, const Sorter *s, V a, V b) {
+V sort_is_less(Lowering *l, DType dtype, V a, V b) {
     MathContext m = values_math(l, 1);
-    a = values_to_register_form(l, s->dtype, values_from_storage(l, s->dtype, a), 1);
-    b = values_to_register_form(l, s->dtype, values_from_storage(l, s->dtype, b), 1);
-    V less = math_compare(&m, OP_lt, s->dtype, a, b);
-    if (!dtype_is_float(s->dtype)) return less;
-    V number = math_compare(&m, OP_eq, s->dtype, a, a),
-      nan = math_compare(&m, OP_ne, s->dtype, b, b);
+    a = values_to_register_form(l, dtype, values_from_storage(l, dtype, a), 1);
+    b = values_to_register_form(l, dtype, values_from_storage(l, dtype, b), 1);
+    V less = math_compare(&m, OP_lt, dtype, a, b);
+    if (!dtype_is_float(dtype)) return less;
+    V number = math_compare(&m, OP_eq, dtype, a, a), nan = math_compare(&m, OP_ne, dtype, b, b);
     return LLVMBuildOr(l->builder, less, ll_and(l, number, nan), "");
 }
 
@@ -71,7 +74,8 @@ static void emit_while(Lowering *l, const Sorter *s, V slot, V limit,
 /* Moves one element from `from` to the place written next. */
 static void take(Lowering *l, const Sorter *s, V slot) {
     V from = get(l, slot), to = get(l, s->at);
-    store_key(l, s, get_row(l, s->keys[1]), to, load_key(l, s, get_row(l, s->keys[0]), from));
+    V key = sort_load_key(l, s->dtype, get_row(l, s->keys[0]), from);
+    sort_store_key(l, s->dtype, get_row(l, s->keys[1]), to, key);
     V index =
         LLVMBuildLoad2(l->builder, l->i64, ll_gep(l, l->i64, get_row(l, s->indices[0]), from), "");
     LLVMBuildStore(l->builder, index, ll_gep(l, l->i64, get_row(l, s->indices[1]), to));
@@ -81,8 +85,9 @@ static void take(Lowering *l, const Sorter *s, V slot) {
 
 static V right_goes_first(Lowering *l, const Sorter *s) {
     V row = get_row(l, s->keys[0]);
-    V a = load_key(l, s, row, get(l, s->right)), b = load_key(l, s, row, get(l, s->left));
-    return s->descending ? is_less(l, s, b, a) : is_less(l, s, a, b);
+    V a = sort_load_key(l, s->dtype, row, get(l, s->right));
+    V b = sort_load_key(l, s->dtype, row, get(l, s->left));
+    return s->descending ? sort_is_less(l, s->dtype, b, a) : sort_is_less(l, s->dtype, a, b);
 }
 
 /* One step of a merge: the left run is over, the right one is, or their keys decide. */
@@ -162,8 +167,7 @@ static void make_slots(Lowering *l, Sorter *s) {
 }
 
 static void emit_sorter(Lowering *l, DType dtype, bool descending) {
-    MathContext m = values_math(l, 1);
-    Sorter s = {.dtype = dtype, .descending = descending, .storage = math_storage_type(&m, dtype)};
+    Sorter s = {.dtype = dtype, .descending = descending};
     s.count = LLVMGetParam(l->function, 4);
     ll_enter(l, ll_block(l, "entry"));
     make_slots(l, &s);
@@ -180,6 +184,8 @@ static LLVMValueRef sorter(Lowering *l, DType dtype, bool descending) {
     if (known) return known;
     LLVMBasicBlockRef here = ll_here(l);
     LLVMValueRef caller = l->function;
+    LLVMMetadataRef place = LLVMGetCurrentDebugLocation2(l->builder);
+    LLVMSetCurrentDebugLocation2(l->builder, NULL); /* the function is no place of the caller's */
     LLVMTypeRef types[5] = {l->ptr, l->ptr, l->ptr, l->ptr, l->i64};
     l->function = ll_function(l, name.data, l->nothing, types, 5, LLVMInternalLinkage);
     LLVMValueRef made = l->function;
@@ -187,6 +193,7 @@ static LLVMValueRef sorter(Lowering *l, DType dtype, bool descending) {
     emit_sorter(l, dtype, descending);
     l->function = caller;
     ll_enter(l, here);
+    LLVMSetCurrentDebugLocation2(l->builder, place);
     return made;
 }
 
@@ -203,6 +210,11 @@ static void emit_call(Lowering *l, void *user) {
 
 void lower_sort(Lowering *l, const TileInstr *instr) {
     DType dtype = l->program->views.data[instr->views[0]].dtype;
+    if (l->model->sort && !nibble_is(dtype)) {
+        l->model->sort(l, instr);
+        return;
+    }
+    require(instr->views[0] != instr->views[2]);
     SortCall call = {.function = sorter(l, dtype, instr->descending)};
     for (uint32_t i = 0; i < 4; i++) call.args[i] = l->views[instr->views[i]];
     call.args[4] = dims_emit(l, instr->value);

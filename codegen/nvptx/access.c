@@ -3,13 +3,12 @@
 #include "codegen/nvptx/nvptx.h"
 
 static V address_of(Lowering *l, const Access *access, const Place *place) {
-    return access_address(l, access, place->offsets, 0);
+    return access_address(l, access, place->offsets, place->offset);
 }
 
 static V load_now(Lowering *l, const Access *access, const Place *place) {
     V load = LLVMBuildLoad2(l->builder, access->storage, address_of(l, access, place), "");
-    uint32_t bits = dtype_info(access->view->dtype)->bits;
-    access_mark_load(l, access, load, bits >= 8 ? bits / 8 : 1);
+    access_mark_load(l, access, load, place->align);
     if (!nibble_is(access->view->dtype)) return load;
     return nibble_take(l, access->view->dtype, load, place->offsets);
 }
@@ -31,7 +30,7 @@ V nvptx_load(Lowering *l, const Access *access, const Place *place, const Mask *
 
 static void store_now(Lowering *l, const Access *access, const Place *place, V value) {
     V store = LLVMBuildStore(l->builder, value, address_of(l, access, place));
-    LLVMSetAlignment(store, dtype_info(access->view->dtype)->bits / 8);
+    LLVMSetAlignment(store, place->align);
 }
 
 static void store_if(Lowering *l, V condition, const Access *access, const Place *place, V value,

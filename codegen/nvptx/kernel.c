@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-enum { CALL_PTX_KERNEL = 71 };
+enum { CALL_PTX_KERNEL = 71, VECTOR_BYTES = 16 };
 
 /* ---- index errors ---------------------------------------------------------------------------- */
 
@@ -134,17 +134,33 @@ static V point_scratch(Lowering *l, V in_block, V worker, uint32_t workers) {
     return ll_gep(l, l->i8, shared, ll_mul(l, in_block, ll_i64(l, bytes)));
 }
 
-/* A point's variables, the last one fastest. */
+static bool has_few_points(const TileProgram *program) {
+    const Dim *points = dim_const(program->ctx, 1);
+    for (uint32_t i = 0; i < program->work_rank; i++)
+        points = dim_mul(program->ctx, points, program->work_extents[i]);
+    return points->hi <= INT32_MAX;
+}
+
+/* A point's variables, the last one fastest. A 64-bit division takes several times as long as one
+ * in 32 bits. */
 static void bind_work(Lowering *l, V point) {
+    LLVMTypeRef type = has_few_points(l->program) ? l->i32 : l->i64;
+    point = ll_cast(l, point, type, false);
     for (uint32_t i = l->program->work_rank; i-- > 0;) {
-        V extent = dims_emit(l, l->program->work_extents[i]);
+        V extent = ll_cast(l, dims_emit(l, l->program->work_extents[i]), type, false);
         V at = i == 0 ? point : LLVMBuildURem(l->builder, point, extent, "");
         if (i > 0) point = LLVMBuildUDiv(l->builder, point, extent, "");
-        dims_bind(l, l->program->work[i], at);
+        dims_bind(l, l->program->work[i], ll_cast(l, at, l->i64, false));
     }
 }
 
-static void emit_points(Lowering *l, V first, V stride, V points) {
+/* The points that a worker takes: first, first + stride, … */
+typedef struct Turns {
+    V first, stride, points;
+} Turns;
+
+static void emit_points(Lowering *l, const Turns *turns) {
+    V first = turns->first, stride = turns->stride, points = turns->points;
     LLVMBasicBlockRef before = ll_here(l), body = ll_block(l, "point"), done = ll_block(l, "end");
     ll_branch(l, ll_compare(l, LLVMIntSLT, first, points), body, done);
     ll_enter(l, body);
@@ -161,6 +177,40 @@ static void emit_points(Lowering *l, V first, V stride, V points) {
     LLVMBuildRetVoid(l->builder);
 }
 
+/* ---- 16 bytes at a time ---------------------------------------------------------------------- */
+
+/* Whether all buffers are aligned so. */
+static V is_aligned(Lowering *l, uint32_t buffers) {
+    V bits = ll_i64(l, 0);
+    for (uint32_t i = 0; i < buffers; i++) {
+        V address = LLVMBuildPtrToInt(l->builder, l->buffers[i], l->i64, "");
+        bits = LLVMBuildOr(l->builder, bits, address, "");
+    }
+    return ll_compare(l, LLVMIntEQ, ll_and(l, bits, ll_i64(l, VECTOR_BYTES - 1)), ll_i64(l, 0));
+}
+
+static void emit_with(Lowering *l, LLVMBasicBlockRef block, uint32_t alignment,
+                      const Turns *turns) {
+    size_t mark = memo_open(&l->memo);
+    l->alignment = alignment;
+    ll_enter(l, block);
+    emit_points(l, turns);
+    memo_close(&l->memo, mark);
+}
+
+/* The code for aligned buffers, and where that is another one the code for any. */
+static void emit_variants(Lowering *l, const Turns *turns, uint32_t buffers) {
+    LLVMBasicBlockRef entry = ll_here(l), aligned = ll_block(l, "aligned");
+    emit_with(l, aligned, VECTOR_BYTES, turns);
+    LLVMBasicBlockRef any = l->used_alignment ? ll_block(l, "any") : NULL;
+    ll_enter(l, entry);
+    if (any)
+        ll_branch(l, is_aligned(l, buffers), aligned, any);
+    else
+        ll_jump(l, aligned);
+    if (any) emit_with(l, any, 0, turns);
+}
+
 /* The threads of a block are workers, each of as many threads as a point needs. */
 void nvptx_kernel(Lowering *l) {
     Entry entry = {.buffers = lower_buffer_count(l->program),
@@ -170,6 +220,7 @@ void nvptx_kernel(Lowering *l) {
     uint32_t workers = entry.threads / l->threads;
     make_entry(l, &entry);
     ll_enter(l, ll_block(l, "entry"));
+    nvptx_open_places(l);
     bind_parameters(l, &entry);
     V thread = special(l, "llvm.nvvm.read.ptx.sreg.tid.x"), in_block = ll_i64(l, 0);
     V block = ll_cast(l, special(l, "llvm.nvvm.read.ptx.sreg.ctaid.x"), l->i64, false);
@@ -183,5 +234,7 @@ void nvptx_kernel(Lowering *l) {
     if (l->threads > WARP_LANES) l->exchange = shared_memory(l, "exchange", 8 * l->threads);
     l->scratch = point_scratch(l, in_block, worker, workers);
     lower_views(l);
-    emit_points(l, worker, ll_mul(l, blocks, ll_i64(l, workers)), entry.points);
+    const Turns turns = {worker, ll_mul(l, blocks, ll_i64(l, workers)), entry.points};
+    emit_variants(l, &turns, entry.buffers);
+    nvptx_close_places(l);
 }

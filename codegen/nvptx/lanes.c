@@ -116,5 +116,7 @@ const LaneModel lane_model_nvptx = {
     .report = nvptx_report,
     .one_lane = one_lane,
     .kernel = nvptx_kernel,
+    .note_place = nvptx_note_place,
+    .sort = nvptx_sort,
     .threads = true,
 };

@@ -22,6 +22,12 @@ void nvptx_each_lane(Lowering *l, const Access *access, const Place *place, cons
 /* lanes.c: the value of the lane whose number differs in the bits of `change`, a power of two. */
 V nvptx_exchange(Lowering *l, V value, uint32_t change);
 void nvptx_order_lanes(Lowering *l);
+/* places.c: from when l->function exists until it is complete. */
+void nvptx_open_places(Lowering *l);
+void nvptx_note_place(Lowering *l, const TileInstr *instr);
+void nvptx_close_places(Lowering *l);
+/* sort.c */
+void nvptx_sort(Lowering *l, const TileInstr *instr);
 /* kernel.c */
 void nvptx_kernel(Lowering *l);
 void nvptx_report(Lowering *l, V bad, V index, V bound, int64_t site, uint32_t lanes);

@@ -35,7 +35,7 @@ void domain_index_in(ValueEmitter *e, const Domain *domain, const Type *type,
     emit_delinear(e, type->rank, type->dims, position, out_index);
 }
 
-static bool accumulates(Op op) {
+bool domain_accumulates(Op op) {
     switch (op_info(op)->class) {
     case CLASS_REDUCE:
     case CLASS_ARGREDUCE:
@@ -59,7 +59,7 @@ static Reach reach_of(const Node *node, const Reach *reach) {
     Reach best = REACH_none;
     for (uint32_t i = 0; i < node->arg_count; i++)
         if (reach[node->args[i]] > best) best = reach[node->args[i]];
-    if (accumulates(node->op)) return REACH_at_once;
+    if (domain_accumulates(node->op)) return REACH_at_once;
     if (best == REACH_none || op_is_elementwise(node->op)) return best;
     return node->op == OP_permute || node->op == OP_reshape ? REACH_moved : REACH_at_once;
 }

@@ -16,6 +16,9 @@ typedef struct Domain {
  * the skeleton's domain. */
 NodeId domain_base(const Graph *region, NodeId output);
 
+/* Whether the op's results are computed by a skeleton, not by the emitter. */
+bool domain_accumulates(Op op);
+
 /* Whether tensors of `type` have as many elements as the domain. */
 bool domain_fits(IrContext *ctx, const Domain *domain, const Type *type);
 

@@ -1,3 +1,4 @@
+#include "codegen/skeleton/domain.h"
 #include "codegen/skeleton/emit_internal.h"
 #include "codegen/skeleton/facts.h"
 
@@ -45,6 +46,20 @@ static void find_rounded(ValueEmitter *e, bool round_everywhere) {
         if (uses[g->outputs.data[i].node] > 1) e->rounded[g->outputs.data[i].node] = true;
 }
 
+/* Of the node that accumulates, or else of the first output that has one. */
+static const Origin *region_origin(const Graph *region) {
+    const Origin *origin = NULL;
+    for (size_t i = region->outputs.count; i-- > 0;) {
+        const Node *node = graph_node(region, region->outputs.data[i].node);
+        if (node->origin != NULL) origin = node->origin;
+    }
+    for (NodeId id = 0; id < region->nodes.count; id++) {
+        const Node *node = graph_node(region, id);
+        if (domain_accumulates(node->op) && node->origin != NULL) origin = node->origin;
+    }
+    return origin;
+}
+
 void emit_init(ValueEmitter *e, IrContext *ctx, Arena *arena, const Graph *region, TileState state,
                Str name, bool round_everywhere) {
     *e = (ValueEmitter){.ctx = ctx, .arena = arena, .region = region};
@@ -57,6 +72,7 @@ void emit_init(ValueEmitter *e, IrContext *ctx, Arena *arena, const Graph *regio
     for (uint32_t i = 0; i < region->outputs.count; i++)
         add_view(e, "y", i, graph_type(region, region->outputs.data[i].node), true);
     find_rounded(e, round_everywhere);
+    e->b.origin = region_origin(region);
 }
 
 TileId emit_fail(ValueEmitter *e, const char *format, ...) {
@@ -300,9 +316,12 @@ TileId emit_value(ValueEmitter *e, NodeId id, const Dim *const *index) {
     TileId value = recall(e, id, index, rank, context);
     if (value != TILE_none) return value;
     const Provision *provision = find_provision(e, id, index);
+    const Origin *around = e->b.origin, *own = graph_node(e->region, id)->origin;
+    if (own != NULL) e->b.origin = own;
     value = provision != NULL ? emit_provided(e, provision, index) : emit_op(e, id, index);
+    if (value != TILE_none && provision == NULL) value = emit_pin(e, id, value);
+    e->b.origin = around;
     if (value == TILE_none) return value;
-    if (provision == NULL) value = emit_pin(e, id, value);
     remember(e, id, index, rank, context, value);
     return value;
 }

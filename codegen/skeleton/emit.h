@@ -63,6 +63,9 @@ typedef struct ValueEmitter {
     VEC(MemoEntry) memo;
     VEC(DynamicIndex) dynamics;
     uint32_t slow_accesses; /* loads and stores that are not one vector access a register */
+    /* Above 1: tiles are [neighbours, lanes], and an access is fast where element ($0, $1) is the
+     * ($1 · neighbours + $0)-th. */
+    int64_t neighbours;
     int64_t ahead; /* what loads of large inputs ask the caches for, in bytes beyond them */
     const DimSymbol *near_symbol; /* a loop variable whose steps should be neighbours in memory */
     uint32_t near_accesses;       /* slow ones for which they are */

@@ -6,11 +6,28 @@ TileId emit_cast(TileBuilder *b, TileId value, DType to) {
     return tile_value_type(b->program, value)->dtype == to ? value : tile_cast(b, value, to);
 }
 
+/* Whether each lane has several neighbours, one a register, or all lanes have one element. */
+static bool is_thread_access(ValueEmitter *e, const Dim *position) {
+    const DimSymbol *axes[2];
+    const Dim *coefficients[2], *rest = position;
+    for (uint32_t i = 0; i < 2; i++) {
+        axes[i] = tile_axis_symbol(e->program, i, e->shape.extents[i]);
+        if (!dim_split_affine(e->ctx, rest, axes[i], &coefficients[i], &rest)) return false;
+    }
+    bool same = dim_equals_int(coefficients[0], 0) && dim_equals_int(coefficients[1], 0);
+    return same ||
+           (dim_equals_int(coefficients[0], 1) && dim_equals_int(coefficients[1], e->neighbours));
+}
+
 /* Whether a subscript is more than one vector access: for the choice of the vector axis. */
 static void count_access(ValueEmitter *e, uint32_t view, const Dim *const *subscripts) {
     if (e->shape.rank == 0 || e->shape.lanes <= 1) return;
     const TileView *v = &e->program->views.data[view];
     const Dim *position = emit_linear(e->ctx, v->rank, v->dims, subscripts);
+    if (e->neighbours > 1 && e->shape.rank == 2) {
+        e->slow_accesses += !is_thread_access(e, position);
+        return;
+    }
     uint32_t last = e->shape.rank - 1;
     const DimSymbol *lane = tile_axis_symbol(e->program, last, e->shape.extents[last]);
     const Dim *coefficient, *rest;

@@ -6,12 +6,16 @@
  *     work %i in [leading], %p in [ceil(N / G)] {
  *       for %j in %p·G/L .. min((%p + 1)·G/L, N // L) { positions L·%j + $0 }
  *       if L·(N // L) in [%p·G, (%p + 1)·G)           { the last, partial vector } }
+ *
+ * On a GPU whose accesses are all contiguous or uniform, a tile is [V, L] with position V·$1 + $0:
+ * each thread has V neighbours, as many as 16 bytes of the smallest elements hold, and accesses
+ * them at once.
  */
 #include "codegen/skeleton/pointwise.h"
 
 #include "codegen/skeleton/blocked.h"
 
-enum { SIDE_VECTORS = 2 };
+enum { SIDE_VECTORS = 2, ACCESS_BITS = 128, MOST_NEIGHBOURS = 8 };
 
 typedef struct Pointwise {
     const SkeletonRequest *request;
@@ -19,12 +23,14 @@ typedef struct Pointwise {
     ValueEmitter e;
     Domain domain;
     uint32_t split;
+    int64_t step;      /* positions of a tile: the lanes, times V */
     const Dim *length; /* of the merged axes */
 } Pointwise;
 
 static void init(Pointwise *s, const SkeletonRequest *request, const Type *type, PointBody *body,
                  uint32_t split) {
-    *s = (Pointwise){.request = request, .body = body, .split = split};
+    *s = (Pointwise){
+        .request = request, .body = body, .split = split, .step = request->target->lanes};
     emit_init(&s->e, request->ctx, request->arena, request->region, request->state, request->name,
               request->round_everywhere);
     s->domain.rank = type->rank;
@@ -49,6 +55,13 @@ static void build_free(Pointwise *s) {
     emit_at(s, emit_axis(&s->e, 0));
 }
 
+/* The element's position in its tile. */
+static const Dim *in_tile(Pointwise *s) {
+    ValueEmitter *e = &s->e;
+    if (e->neighbours <= 1) return emit_axis(e, 0);
+    return dim_add(e->ctx, dim_scale(e->ctx, emit_axis(e, 1), e->neighbours), emit_axis(e, 0));
+}
+
 /* The positions from `rest` on, fewer than a vector, by the grid point that they belong to. */
 static void build_tail(Pointwise *s, const Dim *point, const Dim *rest) {
     ValueEmitter *e = &s->e;
@@ -59,7 +72,7 @@ static void build_tail(Pointwise *s, const Dim *point, const Dim *rest) {
     EmitBranch branch = {.scope = emit_scope(e)};
     if (!alone) branch = emit_begin_if(e, &mine, 1);
     size_t mark = emit_guard_mark(e);
-    const Dim *position = dim_add(e->ctx, rest, emit_axis(e, 0));
+    const Dim *position = dim_add(e->ctx, rest, in_tile(s));
     emit_push_guard(e, position, dim_const(e->ctx, 0), s->length);
     emit_at(s, position);
     emit_pop_guards(e, mark);
@@ -71,7 +84,7 @@ static void build_tail(Pointwise *s, const Dim *point, const Dim *rest) {
 
 static const Dim *lanes_at(Pointwise *s, const Dim *vector) {
     ValueEmitter *e = &s->e;
-    return dim_add(e->ctx, dim_scale(e->ctx, vector, s->request->target->lanes), emit_axis(e, 0));
+    return dim_add(e->ctx, dim_scale(e->ctx, vector, s->step), in_tile(s));
 }
 
 /* The vectors from..to, one after the other. */
@@ -113,18 +126,27 @@ static void emit_halves(Pointwise *s, const Dim *from, const Dim *to, int64_t ha
 
 /* Two outputs are two places already; more would be too many at once. */
 static bool takes_halves(const Pointwise *s) {
-    int64_t half = s->request->schedule.grain / s->request->target->lanes / 2;
+    int64_t half = s->request->schedule.grain / s->step / 2;
     return s->request->schedule.streaming == 2 && s->request->region->outputs.count == 1 &&
            half > 0 && half % SIDE_VECTORS == 0;
+}
+
+static TileShape tile_shape(const Pointwise *s) {
+    uint32_t lanes = s->request->target->lanes;
+    IrContext *ctx = s->e.ctx;
+    if (s->e.neighbours > 1)
+        return (TileShape){.rank = 2,
+                           .extents = {dim_const(ctx, s->e.neighbours), dim_const(ctx, lanes)},
+                           .lanes = lanes};
+    return (TileShape){.rank = 1, .extents = {dim_const(ctx, lanes)}, .lanes = lanes};
 }
 
 static void build_placed(Pointwise *s) {
     ValueEmitter *e = &s->e;
     IrContext *ctx = e->ctx;
-    int64_t lanes = s->request->target->lanes, grain = s->request->schedule.grain;
+    int64_t lanes = s->step, grain = s->request->schedule.grain;
     const Dim *point = domain_add_work(e, "p", dim_ceildiv(ctx, s->length, dim_const(ctx, grain)));
-    emit_set_shape(
-        e, (TileShape){.rank = 1, .extents = {dim_const(ctx, lanes)}, .lanes = (uint32_t)lanes});
+    emit_set_shape(e, tile_shape(s));
     const Dim *whole = dim_floordiv(ctx, s->length, dim_const(ctx, lanes));
     const Dim *from = dim_scale(ctx, point, grain / lanes);
     const Dim *to = dim_min(ctx, dim_offset(ctx, from, grain / lanes), whole);
@@ -159,6 +181,35 @@ static uint64_t penalty(const Pointwise *s) {
     return 4 * (uint64_t)s->e.slow_accesses + 2 * idle;
 }
 
+/* How many neighbours a thread may have: as many as fit an access of those with the smallest
+ * elements. */
+static int64_t most_neighbours(const Pointwise *s) {
+    uint32_t least = ACCESS_BITS;
+    for (size_t i = 0; i < s->e.program->views.count; i++) {
+        const TileView *view = &s->e.program->views.data[i];
+        uint32_t bits = dtype_info(view->dtype)->bits;
+        if (view->rank > 0 && bits < least) least = bits;
+    }
+    int64_t count = ACCESS_BITS / (least < 8 ? ACCESS_BITS : least);
+    return count < MOST_NEIGHBOURS ? count : MOST_NEIGHBOURS;
+}
+
+/* The same walk with several neighbours a thread, where that is worth it; else `best`. */
+static TileProgram *with_neighbours(const Pointwise *best, const Type *type) {
+    const SkeletonRequest *request = best->request;
+    int64_t count = most_neighbours(best);
+    bool wanted = request->target->kind == TARGET_gpu && penalty(best) == 0 && count > 1 &&
+                  dim_tune_value(best->length) >= count * (int64_t)request->target->lanes &&
+                  request->schedule.grain % (count * (int64_t)request->target->lanes) == 0;
+    if (!wanted) return best->e.program;
+    Pointwise s;
+    init(&s, request, type, best->body, best->split);
+    s.e.neighbours = count;
+    s.step = count * (int64_t)request->target->lanes;
+    build_placed(&s);
+    return s.e.error == NULL && s.e.slow_accesses == 0 ? s.e.program : best->e.program;
+}
+
 TileProgram *pointwise_build(const SkeletonRequest *request, const Type *type, PointBody *body,
                              const char **out_why) {
     Pointwise best = {0};
@@ -180,5 +231,5 @@ TileProgram *pointwise_build(const SkeletonRequest *request, const Type *type, P
     *out_why = best.e.error;
     if (best.e.error != NULL) return NULL;
     TileProgram *blocked = best.e.slow_accesses > 0 ? build_blocked(request, type, body) : NULL;
-    return blocked != NULL ? blocked : best.e.program;
+    return blocked != NULL ? blocked : with_neighbours(&best, type);
 }

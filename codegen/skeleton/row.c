@@ -18,6 +18,8 @@
 #include "base/guard.h"
 #include "codegen/skeleton/facts.h"
 
+#include <math.h>
+
 enum { SHORT_ROW = 64 };
 
 /* ---- what is reduced over what --------------------------------------------------------------- */
@@ -283,7 +285,7 @@ static TileShape sweep_shape(const Row *s) {
     return shape;
 }
 
-TileProgram *skeleton_build_row(const SkeletonRequest *request, const char **out_why) {
+static TileProgram *build(const SkeletonRequest *request, const char **out_why) {
     Row row = {.request = request}, *s = &row;
     emit_init(&s->e, request->ctx, request->arena, request->region, request->state, request->name,
               request->round_everywhere);
@@ -305,4 +307,33 @@ TileProgram *skeleton_build_row(const SkeletonRequest *request, const char **out
     }
     *out_why = s->e.error;
     return s->e.error == NULL ? s->e.program : NULL;
+}
+
+/* The elements of a row, at the dims' tune values, where the last axis is reduced; else 0. */
+static int64_t tuned_length(const Graph *g) {
+    for (NodeId id = 0; id < g->nodes.count; id++) {
+        const Node *node = graph_node(g, id);
+        if (!row_is_reduction(node->op)) continue;
+        const Type *type = graph_type(g, node->args[0]);
+        bool reduced[TYPE_MAX_RANK] = {0};
+        double length = 1;
+        mark_axes(node, reduced);
+        for (uint32_t i = 0; i < type->rank; i++)
+            if (reduced[i]) length *= (double)dim_tune_value(type->dims[i]);
+        return type->rank > 0 && reduced[type->rank - 1] ? (int64_t)fmin(length, INT32_MAX) : 0;
+    }
+    return 0;
+}
+
+/* On a GPU a long row is a block's. How many threads that has follows from the row alone, as the
+ * order of the sums does. */
+TileProgram *skeleton_build_row(const SkeletonRequest *request, const char **out_why) {
+    enum { LONG_ROW = 1024, BLOCK_LANES = 256 };
+    SkeletonRequest own = *request;
+    Target target = *request->target;
+    bool placed = request->state == TILE_placed;
+    if (placed && target.kind == TARGET_gpu && tuned_length(request->region) >= LONG_ROW)
+        target.lanes = BLOCK_LANES;
+    own.target = &target;
+    return build(&own, out_why);
 }

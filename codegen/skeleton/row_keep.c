@@ -78,9 +78,18 @@ static void add_kept(Row *s, NodeId id, const Dim *length) {
     vec_push(s->e.arena, &s->kept, (Kept){id, tile_add_view(s->e.program, &view)});
 }
 
+/* The longest row that is kept: half of the second cache; on a GPU what stays in shared memory, as
+ * its global memory is no faster than computing again. */
+static int64_t most_kept(const Row *s) {
+    enum { BLOCK_BYTES = 32 << 10, WARPS = 4 };
+    const Target *target = s->request->target;
+    if (target->kind == TARGET_cpu) return target->l2_bytes / 8;
+    return BLOCK_BYTES / (target->lanes > 32 ? 1 : WARPS) / 4;
+}
+
 void row_keep(Row *s, uint32_t stage) {
     const Dim *length = row_length(s);
-    bool fits = length->hi <= s->request->target->l2_bytes / 8;
+    bool fits = length->hi <= most_kept(s);
     s->kept.count = 0;
     if (s->column || !fits) return;
     bool *kept = find_kept(s, stage);

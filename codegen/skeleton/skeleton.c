@@ -64,7 +64,25 @@ static bool should_stream(const SkeletonRequest *request) {
 /* Far enough for the memory's latency, near enough to stay in the first cache. */
 enum { AHEAD_BYTES = 8192 };
 
+/* Warps enough for all multiprocessors to have some to change between, but each with several
+ * accesses under way. */
+static int64_t warp_grain(const SkeletonRequest *request) {
+    enum { LEAST = 256, MOST = 4096, WARPS = 32 };
+    const Graph *g = request->region;
+    const Type *type = graph_type(g, g->outputs.data[0].node);
+    int64_t elements = dim_tune_value(type_elements(request->ctx, type)), grain = LEAST;
+    while (grain < MOST && grain * WARPS * (int64_t)request->target->cores < elements) grain *= 2;
+    return grain;
+}
+
+static Schedule warp_schedule(const SkeletonRequest *request) {
+    Schedule schedule = {.unroll = 4, .streaming = 1, .grain = warp_grain(request)};
+    tile_sizes(request, &schedule);
+    return schedule;
+}
+
 Schedule skeleton_schedule(const SkeletonRequest *request) {
+    if (request->target->kind == TARGET_gpu) return warp_schedule(request);
     bool streams = should_stream(request);
     Schedule schedule = {.unroll = 4,
                          .streaming = streams ? 2 : 1,

@@ -236,7 +236,8 @@ bool run_sort(Run *run, const TileInstr *instr) {
     for (int64_t n = 0; n < count; n++) {
         for (int i = 0; i < 2; i++) {
             cell_store(dtypes[i], run->views[instr->views[i]].base, n, from[i][n]);
-            run->views[instr->views[i + 2]].written[n] = 0;
+            if (instr->views[i + 2] != instr->views[i])
+                run->views[instr->views[i + 2]].written[n] = 0;
         }
     }
     return true;

@@ -116,6 +116,7 @@ static TileInstr *emit(TileBuilder *b, TileOp op, const TileId *args, uint32_t a
     Arena *arena = b->program->arena;
     TileInstr *instr = NEW(arena, TileInstr);
     instr->op = op;
+    instr->origin = b->origin;
     instr->result = instr->carried = TILE_none;
     instr->arg_count = arg_count;
     if (arg_count > 0) instr->args = arena_copy(arena, args, arg_count * sizeof *args);

@@ -83,8 +83,9 @@ typedef enum TileOp {
      * placed: a has lanes 1, b those of acc. */
     TILE_dot,
     /* Sorts the first `count` keys of a scratch row, and moves the i64 indices beside them (which
-     * the program has stored before) the same way: stable, NaN greatest, -0 equals 0. The spare
-     * rows are undefined after. */
+     * the program has stored before, rising) the same way: stable, NaN greatest, -0 equals 0. The
+     * spare rows are undefined after; they are the rows themselves where all lanes of NVPTX sort
+     * in place, which those of 4-bit keys cannot. */
     TILE_sort,
     /* Philox4x32-10 of a u64 scalar key: the u32 word (n mod 4) of the block with counter (n div 4,
      * stream), n the element of an i64 or u64 counter tile. */
@@ -118,7 +119,8 @@ typedef struct TileBlock {
 
 struct TileInstr {
     TileOp op;
-    Op scalar; /* map, reduce, scan, store (combine: OP_none replaces) */
+    const struct Origin *origin; /* where in the model it comes from; may be NULL */
+    Op scalar;                   /* map, reduce, scan, store (combine: OP_none replaces) */
     uint32_t result_count;
     TileId result; /* the first of result_count consecutive ids */
     uint32_t arg_count;
@@ -185,7 +187,8 @@ typedef struct TileProgram {
 /* Where instructions go. Make one by tile_builder and nest with tile_begin_…/tile_end_…. */
 typedef struct TileBuilder {
     TileProgram *program;
-    TileBlock *block; /* the current one */
+    TileBlock *block;            /* the current one */
+    const struct Origin *origin; /* of what is built; may be NULL */
 } TileBuilder;
 
 TileProgram *tile_program_new(IrContext *ctx, Arena *arena, Str name, TileState state);

@@ -9,14 +9,30 @@
 
 #include <math.h>
 
-enum {
-    LEAST_ELEMENTS = 1 << 18, /* below, one thread is done before a second one has begun */
-    FEW_POINTS = 32,          /* of a kernel's grid */
-    LANES = 16,
-    PART_ELEMENTS = 1 << 14
+/* When it pays, by the kind of target. */
+typedef struct Sizes {
+    double least_elements; /* below, the first worker is done before a second one has begun */
+    double least_length;   /* of what is reduced into one result */
+    double few_points;     /* of a kernel's grid */
+    double lanes;
+    double part_elements;
+} Sizes;
+
+/* A GPU's points are blocks where rows are long, of which it runs hundreds at the same time. */
+static const Sizes sizes_of[] = {
+    [TARGET_cpu] = {.least_elements = 1 << 18,
+                    .few_points = 32,
+                    .lanes = 16,
+                    .part_elements = 1 << 14},
+    [TARGET_gpu] = {.least_elements = 1 << 17,
+                    .least_length = 1 << 15,
+                    .few_points = 128,
+                    .lanes = 32,
+                    .part_elements = 1 << 13},
 };
 
 typedef struct Reduction {
+    const Sizes *sizes;
     NodeId operand;
     const Type *type; /* of the operand */
     DType dtype;      /* of the result */
@@ -29,6 +45,7 @@ typedef struct Reduction {
 static Reduction read_reduction(const Fold *f, NodeId id) {
     const IntList *axes = node_attr(fold_node(f, id), "axes").ints;
     Reduction r = {.operand = fold_arg(f, id, 0), .op = fold_node(f, id)->op, .count = axes->count};
+    r.sizes = &sizes_of[f->ctx->target ? f->ctx->target->kind : TARGET_cpu];
     r.type = graph_type(f->g, r.operand);
     r.dtype = fold_node(f, id)->type->dtype;
     for (uint32_t i = 0; i < axes->count; i++) r.reduced[axes->items[i]] = true;
@@ -50,7 +67,7 @@ static double points_of(const Reduction *r) {
     for (uint32_t i = 0; i < r->type->rank; i++) {
         if (r->reduced[i]) continue;
         double extent = (double)dim_tune_value(r->type->dims[i]);
-        points *= i + 1 == r->type->rank ? ceil(extent / LANES) : extent;
+        points *= i + 1 == r->type->rank ? ceil(extent / r->sizes->lanes) : extent;
     }
     return points;
 }
@@ -125,21 +142,23 @@ static NodeId by_runs(Fold *f, const Reduction *r, int64_t size) {
 /* A power of two of elements along the axis that makes parts of the size wanted. */
 static int64_t run_length(const Reduction *r) {
     int64_t size = 64;
-    while ((double)size * results_of(r) < PART_ELEMENTS) size *= 2;
+    while ((double)size * results_of(r) < r->sizes->part_elements) size *= 2;
     return size;
 }
 
 /* Whether to reduce by axes: the inner ones make parts, of which there are enough. */
 static bool has_parts(const Reduction *r) {
     double part = length_of(r, true);
-    return r->count > 1 && part >= LANES && part * FEW_POINTS <= length_of(r, false);
+    return r->count > 1 && part >= r->sizes->lanes &&
+           part * r->sizes->few_points <= length_of(r, false);
 }
 
 static NodeId split(Fold *f, NodeId id) {
     Reduction r = read_reduction(f, id);
-    double elements = length_of(&r, false) * results_of(&r);
+    double length = length_of(&r, false), elements = length * results_of(&r);
     bool wide = dtype_info(r.type->dtype)->bits >= 8 && r.type->dtype != DT_bool;
-    if (!wide || r.count == 0 || elements < LEAST_ELEMENTS || points_of(&r) >= FEW_POINTS)
+    if (!wide || r.count == 0 || length < r.sizes->least_length ||
+        elements < r.sizes->least_elements || points_of(&r) >= r.sizes->few_points)
         return NODE_none;
     NodeId result = NODE_none;
     if (has_parts(&r))

@@ -332,6 +332,7 @@ Program *memory_make_program(PassContext *ctx, Arena *arena, const Graph *graph)
     program->arena = arena;
     program->graph = graph;
     program->target = ctx->target;
+    program->places = ctx->diags;
     Maker m = {.ctx = ctx, .graph = graph, .program = program, .arena = arena};
     m.names.arena = ctx->scratch;
     size_t errors = diags_error_count(ctx->diags);

@@ -125,12 +125,36 @@ static const char *call(Runner *r, const TileProgram *program, const Target *tar
     return compare(r);
 }
 
-static const char *compile(Runner *r, const TileProgram *program, const Target *target) {
-    const DimSymbol *dims[64];
+enum { MAX_DIMS = 64 };
+
+static uint32_t named_dims(const Runner *r, const DimSymbol **dims) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < dim_symbol_count(r->test->ctx) && count < 64; i++)
+    for (uint32_t i = 0; i < dim_symbol_count(r->test->ctx) && count < MAX_DIMS; i++)
         if (dim_symbol_at(r->test->ctx, i)->kind == SYMBOL_named)
             dims[count++] = dim_symbol_at(r->test->ctx, i);
+    return count;
+}
+
+// To PTX, under a name of its own.
+static const char *assemble(Runner *r, const TileProgram *program, const Target *target) {
+    PtxBatch *batch = r->test->ptx;
+    const DimSymbol *dims[MAX_DIMS];
+    LowerOptions options = {.target = target,
+                            .symbol = str_format(r->arena, "kernel_%ld", batch->kernels),
+                            .dims = dims,
+                            .dim_count = named_dims(r, dims)};
+    const char *message = NULL;
+    Str ptx;
+    Emitter *emitter = emitter_new(r->arena, target, EMIT_full);
+    Status status =
+        emit_program(emitter, program, &options, EMIT_assembly, r->arena, &ptx, &message);
+    emitter_free(emitter);
+    return status == STATUS_ok ? ptx_batch_add(batch, ptx) : message;
+}
+
+static const char *compile(Runner *r, const TileProgram *program, const Target *target) {
+    const DimSymbol *dims[MAX_DIMS];
+    uint32_t count = named_dims(r, dims);
     LowerOptions options = {
         .target = target, .symbol = STR("kernel"), .dims = dims, .dim_count = count};
     const char *message = NULL;
@@ -161,6 +185,10 @@ static const char *run_one(Runner *r, const char *what, const char *target_name,
         r->what = "compiled";
         fault = compile(r, program, target);
     }
+    if (!fault && state == TILE_placed && target->kind == TARGET_gpu && r->test->ptx) {
+        r->what = "PTX";
+        fault = assemble(r, program, target);
+    }
     if (!fault) return NULL;
     Buf buf = {.arena = r->arena};
     buf_print(&buf, "%s\n", fault);
@@ -184,7 +212,8 @@ static const char *run_all(const KernelCase *test, Arena *arena) {
             arena_alloc(arena, tensor_bytes(&r.expected[i].tensor) + 64);
     const char *fault = run_one(&r, "free", "x86-64-v3", TILE_free);
     if (!fault) fault = run_one(&r, "placed for x86-64-v3", "x86-64-v3", TILE_placed);
-    if (!fault) fault = run_one(&r, "placed for sm_80", "sm_80", TILE_placed);
+    const char *gpu = test->ptx ? test->ptx->target : "sm_80";
+    if (!fault) fault = run_one(&r, "placed for a GPU", gpu, TILE_placed);
     return fault;
 }
 

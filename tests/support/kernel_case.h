@@ -1,10 +1,12 @@
 // Runs one kernel's region every way there is and compares: the evaluator, the free tile program,
-// the placed ones for x86 and for a GPU's warps by the interpreter, and compiled code.
+// the placed ones for x86 and for a GPU's threads by the interpreter, and compiled code; PTX goes
+// through ptxas.
 #ifndef TCC_TESTS_SUPPORT_KERNEL_CASE_H
 #define TCC_TESTS_SUPPORT_KERNEL_CASE_H
 
 #include "ir/eval.h"
 #include "ir/graph.h"
+#include "tests/support/ptx_batch.h"
 
 typedef struct KernelCase {
     IrContext *ctx;
@@ -14,6 +16,7 @@ typedef struct KernelCase {
     const EvalValue *inputs;         // of the region
     bool compile;                    // also through LLVM
     const struct Schedule *schedule; // NULL: the skeleton's own
+    PtxBatch *ptx;                   // of its target; NULL: no PTX is made
 } KernelCase;
 
 // NULL when all agree, else what differs, in `arena`.

@@ -6,6 +6,13 @@
 #include "tests/support/op_cases.h"
 
 static long cases, compiled;
+static PtxBatch batches[] = {{.target = "sm_80"}, {.target = "sm_90a"}};
+
+// The GPU that a case is assembled for; NULL where it is not, or without ptxas.
+static PtxBatch *batch_of(bool compile) {
+    if (!compile || ptx_assembler() == NULL) return NULL;
+    return &batches[compiled % 2];
+}
 
 // Names the case in front of the fault.
 static void run_case(Op op, DType dtype, uint32_t number, bool *out_more) {
@@ -27,6 +34,7 @@ static void run_case(Op op, DType dtype, uint32_t number, bool *out_more) {
                            .symbols = c.symbols,
                            .inputs = inputs,
                            .compile = test_long() || cases % 7 == 0};
+        test.ptx = batch_of(test.compile);
         compiled += test.compile;
         const char *fault = kernel_case_run(&test, arena);
         if (!CHECK(fault == NULL))
@@ -39,6 +47,10 @@ static void run_case(Op op, DType dtype, uint32_t number, bool *out_more) {
 
 // In the short form a sample of the cases: each op and dtype gets some of them.
 static void test_ops(void) {
+    for (int i = 0; i < 2; i++) {
+        batches[i].arena = arena_new(NULL);
+        batches[i].text.arena = batches[i].arena;
+    }
     const char *only = getenv("TCC_TEST_OP");
     uint32_t step = test_long() ? 1 : 37, start = 0;
     for (Op op = OP_none + 1; op < OP_count; op++) {
@@ -50,7 +62,12 @@ static void test_ops(void) {
                 run_case(op, dtype, number, &more);
         }
     }
-    printf("       %ld cases, %ld of them compiled\n", cases, compiled);
+    for (int i = 0; i < 2; i++) {
+        const char *fault = ptx_batch_end(&batches[i]);
+        if (!CHECK(fault == NULL)) printf("    %.8000s\n", fault);
+    }
+    printf("       %ld cases, %ld of them compiled, %ld assembled for a GPU\n", cases, compiled,
+           batches[0].assembled + batches[1].assembled);
 }
 
 int main(void) {

@@ -152,10 +152,10 @@ static void test_indices(void) {
 
 static void test_types(void) {
     static const Case cases[] = {
-        {"%0 = const 1 : tile<f32 [16] lanes=3>", "const: 3 lanes are no power of two up to 64"},
-        {"%0 = const 1 : tile<f32 [128] lanes=128>",
-         "const: 128 lanes are no power of two up to 64"},
-        {"%0 = const 1 : tile<f32 [16] lanes=0>", "const: 0 lanes are no power of two up to 64"},
+        {"%0 = const 1 : tile<f32 [16] lanes=3>", "const: 3 lanes are no power of two up to 1024"},
+        {"%0 = const 1 : tile<f32 [2048] lanes=2048>",
+         "const: 2048 lanes are no power of two up to 1024"},
+        {"%0 = const 1 : tile<f32 [16] lanes=0>", "const: 0 lanes are no power of two up to 1024"},
         {"%0 = const 1 : tile<f32 [12] lanes=8>", "const: 8 lanes do not divide the last extent"},
         {"%0 = const 1 : tile<f32 [] lanes=8>", "const: 8 lanes do not divide the last extent"},
         {"%0 = const 1 : tile<f32 [2000]>", "const: a tile takes 2000 registers, more than 1024"},
@@ -225,7 +225,7 @@ static void test_dot_sort_random(void) {
          "%1",
          "dot: lanes of the operands do not fit"},
         {"sort %s, %si, %f, %ti count=32", "sort: %f is not a row of scratch"},
-        {"sort %s, %si, %s, %ti count=32", "sort: its views are not distinct"},
+        {"sort %si, %si, %ti, %ti count=32", "sort: its views are not distinct"},
         {"sort %s, %t, %s, %ti count=32", "sort: %t is not of i64"},
         {"sort %s, %si, %t, %ti count=33", "sort: its count is not proved to fit %ti"},
         {"sort %s, %si, %t, %ti count=0 - 1", "sort: its count is negative"},
