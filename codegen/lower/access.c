@@ -241,7 +241,7 @@ void lower_load(Lowering *l, const TileInstr *instr, uint32_t index) {
 
 /* ---- transposed loads: vectors along the first axis, turned round in registers ---- */
 
-enum { TRANSPOSED_LEAST = 4, TRANSPOSED_MOST = 64 };
+enum { TRANSPOSED_LEAST = 4, TRANSPOSED_MOST = 64, WARP_SIDE = 32 };
 
 static const DimSymbol *axis_symbol(Lowering *l, const TileType *type, uint32_t axis) {
     TileProgram *program = (TileProgram *)(uintptr_t)l->program;
@@ -268,6 +268,8 @@ bool access_is_transposed(Lowering *l, const TileInstr *load) {
     if (!dim_is_const(type->extents[0], &rows) || rows < TRANSPOSED_LEAST || rows > TRANSPOSED_MOST)
         return false;
     Address address = address_of(l, load, type);
+    /* Threads turn round a square, through shared memory. */
+    if (l->model->threads && (rows != WARP_SIDE || values_lanes(type) != WARP_SIDE)) return false;
     return (rows & (rows - 1)) == 0 && has_transposed_element(l, &address) &&
            versions_hold(l, load, type);
 }
@@ -282,6 +284,11 @@ static V load_column(Lowering *l, const Address *address, int64_t rows, int64_t 
     Place place = {.kind = PLACE_contiguous, .lanes = (uint32_t)rows, .offset = element->constant};
     set_alignment(&address->access, element, false, &place);
     place.base = dims_emit(l, dim_offset(ctx, element, -element->constant));
+    if (l->model->threads) {
+        V lane = ll_cast(l, l->model->lane_index(l, place.lanes), l->i64, false);
+        place.offsets = ll_add(l, place.base, lane);
+        set_alignment(&address->access, element, true, &place);
+    }
     return l->model->load(l, &address->access, &place, &none, NULL);
 }
 
@@ -343,10 +350,37 @@ bool access_may_overlap(const Lowering *l, uint32_t view, uint32_t other) {
     return overlaps_others(l, a->argument) && overlaps_others(l, b->argument);
 }
 
-bool access_needs_order(const Lowering *l, const TileInstr *store) {
+/* Whether lane t of the access touches the elements t, t + lanes, … alone. */
+static bool is_of_lane(Lowering *l, const TileInstr *instr) {
+    const TileType *type = instr->op == TILE_store ? tile_value_type(l->program, instr->args[0])
+                                                   : tile_value_type(l->program, instr->result);
+    const Dim *coefficient, *rest;
+    if (values_lanes(type) != l->threads || instr->at) return false;
+    const Dim *element = element_number(l, &l->program->views.data[instr->view], instr);
+    return dim_split_affine(l->program->ctx, element, axis_symbol(l, type, type->rank - 1),
+                            &coefficient, &rest) &&
+           dim_equals_int(coefficient, 1) && dim_proves_divisible(rest, l->threads);
+}
+
+/* Whether each lane has elements of the scratch view for itself. */
+static bool is_shared_out(Lowering *l, const TileBlock *block, uint32_t view) {
+    for (size_t i = 0; i < block->instrs.count; i++) {
+        const TileInstr *instr = block->instrs.data[i];
+        bool access = instr->op == TILE_load || instr->op == TILE_store;
+        if (instr->op == TILE_sort) return false;
+        if (access && instr->view == view && !is_of_lane(l, instr)) return false;
+        for (uint32_t j = 0; j < instr->block_count; j++)
+            if (!is_shared_out(l, &instr->blocks[j], view)) return false;
+    }
+    return true;
+}
+
+bool access_needs_order(Lowering *l, const TileInstr *store) {
     if (!l->model->threads) return false;
+    const TileView *view = &l->program->views.data[store->view];
+    if (view->space == SPACE_scratch)
+        return nibble_is(view->dtype) || !is_shared_out(l, &l->program->body, store->view);
     if (store->scalar != OP_none) return true;
-    if (l->program->views.data[store->view].space == SPACE_scratch) return true;
     return is_read_back(l, &l->program->body, store);
 }
 

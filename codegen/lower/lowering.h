@@ -135,6 +135,8 @@ struct Lowering {
     V lane;           /* NVPTX: the thread's number among those of its point, i32 */
     uint32_t threads; /* NVPTX: of a point: a warp's or a block's */
     V exchange;       /* NVPTX: shared memory for 64 bits of each thread of a block */
+    V in_block;       /* NVPTX: the number of this thread's point among the block's, i64 */
+    V turning;        /* NVPTX: shared memory in which a warp turns round tiles; NULL: not yet */
     uint32_t
         alignment; /* NVPTX: what the addresses of all buffers are multiples of; 0: not known */
     bool used_alignment;   /* code was emitted that is right for such addresses alone */
@@ -265,7 +267,7 @@ EmitRegister lower_load, lower_store;
 bool access_is_transposed(Lowering *l, const TileInstr *load);
 void lower_transposed(Lowering *l, const TileInstr *load);
 /* Before and after a store of which other lanes read: what it stores must be ordered. */
-bool access_needs_order(const Lowering *l, const TileInstr *store);
+bool access_needs_order(Lowering *l, const TileInstr *store);
 /* Whether the memory of two views may overlap. */
 bool access_may_overlap(const Lowering *l, uint32_t view, uint32_t other);
 /* The address of element base + offset; of a 4-bit one, its byte's. */

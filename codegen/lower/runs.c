@@ -33,7 +33,7 @@ static bool takes_whole_result(const TileInstr *instr, const TileInstr *earlier)
     return instr->op == TILE_move && earlier->result_count > 0 && instr->args[0] == earlier->result;
 }
 
-static bool is_ordered_store(const Lowering *l, const TileInstr *instr) {
+static bool is_ordered_store(Lowering *l, const TileInstr *instr) {
     return instr->op == TILE_store && access_needs_order(l, instr);
 }
 

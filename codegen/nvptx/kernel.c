@@ -65,7 +65,7 @@ typedef struct Entry {
 
 /* Whether lanes read what others store to the argument: LLVM moves accesses of a noalias pointer
  * across the barriers between them, which it takes for calls that cannot know the pointer. */
-static bool is_exchanged(const Lowering *l, const TileBlock *block, uint32_t argument) {
+static bool is_exchanged(Lowering *l, const TileBlock *block, uint32_t argument) {
     for (size_t i = 0; i < block->instrs.count; i++) {
         const TileInstr *instr = block->instrs.data[i];
         for (uint32_t j = 0; j < instr->block_count; j++)
@@ -77,7 +77,7 @@ static bool is_exchanged(const Lowering *l, const TileBlock *block, uint32_t arg
     return false;
 }
 
-static bool may_overlap(const Lowering *l, uint32_t argument) {
+static bool may_overlap(Lowering *l, uint32_t argument) {
     const LowerOptions *o = l->options;
     if (o->may_alias && argument < o->may_alias_count && o->may_alias[argument]) return true;
     return is_exchanged(l, &l->program->body, argument);
@@ -112,15 +112,14 @@ static void bind_parameters(Lowering *l, Entry *entry) {
     entry->points = parameter(l, entry, ENTRY_points);
 }
 
-/* Shared memory of the block, as a generic address. */
-static V shared_memory(Lowering *l, const char *name, uint64_t bytes) {
+V nvptx_shared_memory(Lowering *l, const char *name, uint64_t bytes) {
     LLVMTypeRef type = LLVMArrayType2(l->i8, bytes);
     Str symbol = str_format(l->arena, "%s.%s", l->symbol, name);
     V shared = LLVMAddGlobalInAddressSpace(l->module, type, symbol.data, 3);
     LLVMSetLinkage(shared, LLVMInternalLinkage);
     LLVMSetInitializer(shared, LLVMGetUndef(type));
     LLVMSetAlignment(shared, LOWER_SCRATCH_ALIGN);
-    return LLVMBuildAddrSpaceCast(l->builder, shared, l->ptr, "");
+    return LLVMConstAddrSpaceCast(shared, l->ptr);
 }
 
 /* The scratch of this thread's point: a part of the block's shared memory, or of the buffer. */
@@ -130,7 +129,7 @@ static V point_scratch(Lowering *l, V in_block, V worker, uint32_t workers) {
     if (!scratch.shared)
         return ll_gep(l, l->i8, l->scratch, ll_mul(l, worker, dims_emit(l, scratch.bytes)));
     dim_is_const(scratch.bytes, &bytes);
-    V shared = shared_memory(l, "scratch", (uint64_t)bytes * workers);
+    V shared = nvptx_shared_memory(l, "scratch", (uint64_t)bytes * workers);
     return ll_gep(l, l->i8, shared, ll_mul(l, in_block, ll_i64(l, bytes)));
 }
 
@@ -230,8 +229,9 @@ void nvptx_kernel(Lowering *l) {
         l->lane = ll_and(l, thread, ll_i32(l, WARP_LANES - 1));
         in_block = ll_cast(l, LLVMBuildLShr(l->builder, thread, ll_i32(l, 5), ""), l->i64, false);
     }
+    l->in_block = in_block;
     V worker = ll_add(l, ll_mul(l, block, ll_i64(l, workers)), in_block);
-    if (l->threads > WARP_LANES) l->exchange = shared_memory(l, "exchange", 8 * l->threads);
+    if (l->threads > WARP_LANES) l->exchange = nvptx_shared_memory(l, "exchange", 8 * l->threads);
     l->scratch = point_scratch(l, in_block, worker, workers);
     lower_views(l);
     const Turns turns = {worker, ll_mul(l, blocks, ll_i64(l, workers)), entry.points};

@@ -104,6 +104,42 @@ static void one_lane(Lowering *l, void (*emit)(Lowering *, void *), void *user) 
     nvptx_order_lanes(l);
 }
 
+/* ---- transposing ----------------------------------------------------------------------------- */
+
+/* Row `row` and column `column` of a warp's square. Rows are rotated by their number, so that
+ * neither the elements of a row nor those of a column share a bank. */
+static V square_place(Lowering *l, LLVMTypeRef type, V row, V column) {
+    V side = ll_i32(l, WARP_LANES);
+    V rotated = ll_and(l, ll_add(l, row, column), ll_i32(l, WARP_LANES - 1));
+    V at = ll_cast(l, ll_add(l, ll_mul(l, row, side), rotated), l->i64, false);
+    V first = ll_mul(l, l->in_block, ll_i64(l, WARP_LANES * WARP_LANES));
+    return ll_gep(l, type, l->turning, ll_add(l, first, at));
+}
+
+static uint64_t widest_element(const TileProgram *program) {
+    uint64_t most = 1;
+    for (size_t i = 0; i < program->views.count; i++) {
+        uint64_t bytes = dtype_info(program->views.data[i].dtype)->bits / 8;
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
+static void transpose(Lowering *l, const V *vectors, uint32_t lanes, uint32_t rows,
+                      V *out_registers) {
+    require(lanes == WARP_LANES && rows == WARP_LANES);
+    LLVMTypeRef type = LLVMTypeOf(vectors[0]);
+    uint64_t squares = widest_element(l->program) * WARP_LANES * BLOCK_THREADS;
+    if (!l->turning) l->turning = nvptx_shared_memory(l, "turning", squares);
+    nvptx_order_lanes(l);
+    for (uint32_t i = 0; i < lanes; i++)
+        LLVMBuildStore(l->builder, vectors[i], square_place(l, type, ll_i32(l, i), l->lane));
+    nvptx_order_lanes(l);
+    for (uint32_t i = 0; i < rows; i++)
+        out_registers[i] =
+            LLVMBuildLoad2(l->builder, type, square_place(l, type, l->lane, ll_i32(l, i)), "");
+}
+
 const LaneModel lane_model_nvptx = {
     .width = width,
     .lane_index = lane_index,
@@ -112,6 +148,7 @@ const LaneModel lane_model_nvptx = {
     .load = nvptx_load,
     .store = nvptx_store,
     .each_lane = nvptx_each_lane,
+    .transpose = transpose,
     .order_lanes = nvptx_order_lanes,
     .report = nvptx_report,
     .one_lane = one_lane,

@@ -30,6 +30,8 @@ void nvptx_close_places(Lowering *l);
 void nvptx_sort(Lowering *l, const TileInstr *instr);
 /* kernel.c */
 void nvptx_kernel(Lowering *l);
+/* A block's own shared memory, as a generic address; at most 48 KiB in all. */
+V nvptx_shared_memory(Lowering *l, const char *name, uint64_t bytes);
 void nvptx_report(Lowering *l, V bad, V index, V bound, int64_t site, uint32_t lanes);
 
 #endif

@@ -28,7 +28,8 @@ static void poison_outputs(Runner *r) {
         memset(r->buffers[inputs + i], 0xA5, tensor_bytes(&r->expected[i].tensor) + 64);
 }
 
-static const char *compare(Runner *r) {
+// `guarded`: there are 64 bytes behind each output.
+static const char *compare(Runner *r, bool guarded) {
     size_t inputs = r->test->region->inputs.count;
     for (uint32_t o = 0; o < output_count(r); o++) {
         const EvalValue *want = &r->expected[o];
@@ -47,7 +48,7 @@ static const char *compare(Runner *r) {
                 .data;
         }
         const unsigned char *end = (unsigned char *)got.data + tensor_bytes(&got);
-        for (int i = 0; i < 64; i++)
+        for (int i = 0; guarded && i < 64; i++)
             if (end[i] != 0xA5)
                 return str_format(r->arena, "%s: wrote past output %u", r->what, o).data;
     }
@@ -92,7 +93,7 @@ static const char *interpret(Runner *r, const TileProgram *program) {
     if (!tile_interpret(program, r->buffers, r->symbols, r->arena, &site, &message))
         return str_format(r->arena, "%s: interpreter: %s", r->what, message).data;
     if (site >= 0) return str_format(r->arena, "%s: an index error was reported", r->what).data;
-    return compare(r);
+    return compare(r, true);
 }
 
 static int64_t evaluate(const Runner *r, const Dim *dim) {
@@ -122,7 +123,7 @@ static const char *call(Runner *r, const TileProgram *program, const Target *tar
     free(memory);
     if (error.state != 0)
         return str_format(r->arena, "%s: an index error was reported", r->what).data;
-    return compare(r);
+    return compare(r, true);
 }
 
 enum { MAX_DIMS = 64 };
@@ -135,12 +136,62 @@ static uint32_t named_dims(const Runner *r, const DimSymbol **dims) {
     return count;
 }
 
-// To PTX, under a name of its own.
-static const char *assemble(Runner *r, const TileProgram *program, const Target *target) {
-    PtxBatch *batch = r->test->ptx;
+// ---- PTX ----
+
+static size_t element_bytes(const Tensor *tensor) {
+    uint32_t bits = dtype_info(tensor->dtype)->bits;
+    return bits < 8 ? 1 : bits / 8;
+}
+
+static EmulatedBuffer *device_buffers(Runner *r) {
+    const Graph *g = r->test->region;
+    size_t inputs = g->inputs.count, count = inputs + g->outputs.count;
+    EmulatedBuffer *buffers = NEW_ARRAY(r->arena, EmulatedBuffer, count);
+    for (size_t i = 0; i < count; i++) {
+        const Tensor *t = i < inputs ? &r->test->inputs[i].tensor : &r->expected[i - inputs].tensor;
+        buffers[i] = (EmulatedBuffer){.data = r->buffers[i],
+                                      .bytes = tensor_bytes(t),
+                                      .element = element_bytes(t),
+                                      .packed = dtype_info(t->dtype)->bits < 8,
+                                      .output = i >= inputs};
+    }
+    return buffers;
+}
+
+static const char *emulate(Runner *r, const TileProgram *program, const LowerOptions *options,
+                           Str ptx) {
+    LowerLaunch launch = lower_launch(program, options, r->arena);
+    int64_t values[MAX_DIMS];
+    for (uint32_t i = 0; i < launch.shape.dim_count; i++)
+        values[i] = r->symbols[options->dims[launch.dims[i]]->id];
+    const Graph *g = r->test->region;
+    EmulatedLaunch what = {.ptx = ptx,
+                           .symbol = options->symbol.data,
+                           .shape = launch.shape,
+                           .points = evaluate(r, launch.points),
+                           .scratch = evaluate(r, launch.scratch),
+                           .dims = values,
+                           .buffers = device_buffers(r),
+                           .buffer_count = (uint32_t)(g->inputs.count + g->outputs.count)};
+    for (uint64_t turn = 0; turn < 2; turn++) {
+        TccErrorWord error;
+        what.misaligned = turn == 1;
+        what.seed = turn;
+        poison_outputs(r);
+        const char *fault = emulated_run(r->test->device, &what, r->arena, &error);
+        if (!fault && error.state != 0) fault = "an index error was reported";
+        if (!fault) fault = compare(r, false);
+        if (fault) return fault;
+    }
+    return NULL;
+}
+
+static const char *through_ptx(Runner *r, const TileProgram *program, const Target *target) {
+    const KernelCase *test = r->test;
     const DimSymbol *dims[MAX_DIMS];
+    long number = test->assembler ? test->assembler->kernels : 0;
     LowerOptions options = {.target = target,
-                            .symbol = str_format(r->arena, "kernel_%ld", batch->kernels),
+                            .symbol = str_format(r->arena, "kernel_%ld", number),
                             .dims = dims,
                             .dim_count = named_dims(r, dims)};
     const char *message = NULL;
@@ -149,7 +200,13 @@ static const char *assemble(Runner *r, const TileProgram *program, const Target 
     Status status =
         emit_program(emitter, program, &options, EMIT_assembly, r->arena, &ptx, &message);
     emitter_free(emitter);
-    return status == STATUS_ok ? ptx_batch_add(batch, ptx) : message;
+    if (status != STATUS_ok) return message;
+    const char *fault = test->assembler ? ptx_batch_add(test->assembler, ptx) : NULL;
+    if (!fault && test->device) fault = emulate(r, program, &options, ptx);
+    if (!fault) return NULL;
+    return str_format(r->arena, "PTX: %s%s%.*s", fault, getenv("TCC_TEST_PTX") ? "\n" : "",
+                      getenv("TCC_TEST_PTX") ? (int)ptx.size : 0, ptx.data)
+        .data;
 }
 
 static const char *compile(Runner *r, const TileProgram *program, const Target *target) {
@@ -185,9 +242,9 @@ static const char *run_one(Runner *r, const char *what, const char *target_name,
         r->what = "compiled";
         fault = compile(r, program, target);
     }
-    if (!fault && state == TILE_placed && target->kind == TARGET_gpu && r->test->ptx) {
+    if (!fault && state == TILE_placed && target->kind == TARGET_gpu && r->test->gpu) {
         r->what = "PTX";
-        fault = assemble(r, program, target);
+        fault = through_ptx(r, program, target);
     }
     if (!fault) return NULL;
     Buf buf = {.arena = r->arena};
@@ -212,7 +269,7 @@ static const char *run_all(const KernelCase *test, Arena *arena) {
             arena_alloc(arena, tensor_bytes(&r.expected[i].tensor) + 64);
     const char *fault = run_one(&r, "free", "x86-64-v3", TILE_free);
     if (!fault) fault = run_one(&r, "placed for x86-64-v3", "x86-64-v3", TILE_placed);
-    const char *gpu = test->ptx ? test->ptx->target : "sm_80";
+    const char *gpu = test->gpu ? test->gpu : "sm_80";
     if (!fault) fault = run_one(&r, "placed for a GPU", gpu, TILE_placed);
     return fault;
 }

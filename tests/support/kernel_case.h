@@ -1,11 +1,12 @@
 // Runs one kernel's region every way there is and compares: the evaluator, the free tile program,
-// the placed ones for x86 and for a GPU's threads by the interpreter, and compiled code; PTX goes
-// through ptxas.
+// the placed ones for x86 and for a GPU's threads by the interpreter, and compiled code: x86's by
+// the processor, PTX by the software CUDA device; PTX goes through ptxas as well.
 #ifndef TCC_TESTS_SUPPORT_KERNEL_CASE_H
 #define TCC_TESTS_SUPPORT_KERNEL_CASE_H
 
 #include "ir/eval.h"
 #include "ir/graph.h"
+#include "tests/support/emulated.h"
 #include "tests/support/ptx_batch.h"
 
 typedef struct KernelCase {
@@ -16,7 +17,9 @@ typedef struct KernelCase {
     const EvalValue *inputs;         // of the region
     bool compile;                    // also through LLVM
     const struct Schedule *schedule; // NULL: the skeleton's own
-    PtxBatch *ptx;                   // of its target; NULL: no PTX is made
+    const char *gpu;                 // the target for PTX; NULL: none is made
+    PtxBatch *assembler;             // of that target; NULL: it is not assembled
+    Emulated *device;                // that runs it; NULL: it is not run
 } KernelCase;
 
 // NULL when all agree, else what differs, in `arena`.

@@ -6,12 +6,46 @@
 #include "tests/support/op_cases.h"
 
 static long cases, compiled;
-static PtxBatch batches[] = {{.target = "sm_80"}, {.target = "sm_90a"}};
 
-// The GPU that a case is assembled for; NULL where it is not, or without ptxas.
-static PtxBatch *batch_of(bool compile) {
-    if (!compile || ptx_assembler() == NULL) return NULL;
-    return &batches[compiled % 2];
+// The GPUs that cases are compiled for in turn.
+typedef struct Gpu {
+    const char *target;
+    PtxBatch batch;
+    Emulated device;
+} Gpu;
+
+static Gpu gpus[] = {{.target = "sm_80"}, {.target = "sm_90a"}};
+enum { GPUS = sizeof gpus / sizeof *gpus };
+
+static void open_gpus(void) {
+    for (int i = 0; i < GPUS; i++) {
+        Arena *arena = arena_new(NULL);
+        gpus[i].batch =
+            (PtxBatch){.arena = arena, .target = gpus[i].target, .text = {.arena = arena}};
+        CHECK(emulated_open(&gpus[i].device, gpus[i].target));
+    }
+}
+
+static void close_gpus(void) {
+    long assembled = 0, launches = 0;
+    for (int i = 0; i < GPUS; i++) {
+        const char *fault = ptx_batch_end(&gpus[i].batch);
+        if (!CHECK(fault == NULL)) printf("    %.8000s\n", fault);
+        assembled += gpus[i].batch.assembled;
+        launches += gpus[i].device.launches;
+        emulated_close(&gpus[i].device);
+        arena_free(gpus[i].batch.arena);
+    }
+    printf("       %ld assembled for a GPU, %ld launches on the software device\n", assembled,
+           launches);
+}
+
+static void choose_gpu(KernelCase *test) {
+    Gpu *gpu = &gpus[compiled++ % GPUS];
+    test->gpu = gpu->target;
+    test->device = &gpu->device;
+    if (ptx_assembler() != NULL && getenv("TCC_TEST_NO_PTXAS") == NULL)
+        test->assembler = &gpu->batch;
 }
 
 // Names the case in front of the fault.
@@ -34,8 +68,7 @@ static void run_case(Op op, DType dtype, uint32_t number, bool *out_more) {
                            .symbols = c.symbols,
                            .inputs = inputs,
                            .compile = test_long() || cases % 7 == 0};
-        test.ptx = batch_of(test.compile);
-        compiled += test.compile;
+        if (test.compile) choose_gpu(&test);
         const char *fault = kernel_case_run(&test, arena);
         if (!CHECK(fault == NULL))
             printf("    %s %s case %u: %.1500s\n", op_info(op)->name, dtype_name(dtype), number,
@@ -47,10 +80,7 @@ static void run_case(Op op, DType dtype, uint32_t number, bool *out_more) {
 
 // In the short form a sample of the cases: each op and dtype gets some of them.
 static void test_ops(void) {
-    for (int i = 0; i < 2; i++) {
-        batches[i].arena = arena_new(NULL);
-        batches[i].text.arena = batches[i].arena;
-    }
+    open_gpus();
     const char *only = getenv("TCC_TEST_OP");
     uint32_t step = test_long() ? 1 : 37, start = 0;
     for (Op op = OP_none + 1; op < OP_count; op++) {
@@ -62,12 +92,8 @@ static void test_ops(void) {
                 run_case(op, dtype, number, &more);
         }
     }
-    for (int i = 0; i < 2; i++) {
-        const char *fault = ptx_batch_end(&batches[i]);
-        if (!CHECK(fault == NULL)) printf("    %.8000s\n", fault);
-    }
-    printf("       %ld cases, %ld of them compiled, %ld assembled for a GPU\n", cases, compiled,
-           batches[0].assembled + batches[1].assembled);
+    close_gpus();
+    printf("       %ld cases, %ld of them compiled\n", cases, compiled);
 }
 
 int main(void) {
