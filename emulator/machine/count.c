@@ -1,6 +1,8 @@
 /* Counters of a launch. */
 #include "emulator/machine/count.h"
 
+#include "emulator/machine/vector.h"
+
 /* Distinct values of `granule`-sized pieces among the lanes' bytes; the list is short. */
 static uint32_t distinct(const uint64_t *pieces, uint32_t count) {
     uint32_t found = 0;
@@ -54,15 +56,40 @@ static uint32_t wavefronts(uint32_t lanes, uint32_t size, const uint64_t *addres
     return sum;
 }
 
+/* Whether each lane's bytes follow the last one's, which most requests are. */
+EMU_VECTOR static bool is_consecutive(uint32_t size, const uint64_t *addresses) {
+    uint64_t gaps = 0;
+    for (int i = 0; i < EMU_LANES; i++)
+        gaps |= (addresses[i] - addresses[0]) ^ ((uint64_t)size * (uint64_t)i);
+    return gaps == 0;
+}
+
+static void count_consecutive(EmuCounters *counters, PtxSpace space, uint32_t size,
+                              uint64_t first) {
+    uint64_t bytes = (uint64_t)EMU_LANES * size, waves = (bytes + 127) / 128;
+    if (space == PTX_SPACE_global) {
+        counters->global_sectors += (first + bytes - 1) / 32 - first / 32 + 1;
+        counters->global_useful_bytes += bytes;
+    } else {
+        counters->shared_wavefronts += waves;
+        counters->shared_ideal_wavefronts += waves;
+    }
+}
+
 void count_access(Warp *warp, const Record *record, uint32_t lanes, PtxSpace space, uint32_t size,
                   const uint64_t *addresses) {
     (void)record;
     EmuCounters *counters = &warp->worker->counters;
     uint32_t active = (uint32_t)__builtin_popcount(lanes);
+    if (space != PTX_SPACE_global && space != PTX_SPACE_shared) return;
+    if (lanes == ~0u && is_consecutive(size, addresses)) {
+        count_consecutive(counters, space, size, addresses[0]);
+        return;
+    }
     if (space == PTX_SPACE_global) {
         counters->global_sectors += sectors(lanes, size, addresses);
         counters->global_useful_bytes += (uint64_t)active * size;
-    } else if (space == PTX_SPACE_shared) {
+    } else {
         counters->shared_wavefronts += wavefronts(lanes, size, addresses);
         counters->shared_ideal_wavefronts += ((uint64_t)active * size + 127) / 128;
     }

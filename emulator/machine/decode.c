@@ -223,8 +223,8 @@ static uint32_t local_stride(const Program *program) {
     return (uint32_t)sum;
 }
 
-/* Registers that hold a value at the same time, at most: from the first record that names one to the
- * last. Without the paths between them that is an estimate; only ptxas knows. */
+/* Registers that hold a value at the same time, at most: from the first record that names one to
+ * the last. Without the paths between them that is an estimate; only ptxas knows. */
 static uint32_t live_registers(const Program *program, const ProgramFunction *function,
                                Arena *arena) {
     uint32_t count = function->register_bytes / 128 + 1, end = function->first + function->count;

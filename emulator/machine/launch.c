@@ -216,6 +216,7 @@ static EmuStatus check_dims(const EmuLaunch *what, const EmuModel *model) {
     if (!same_dims(entry->required_threads, what->block)) return EMU_INVALID_VALUE;
     if (entry->max_threads.x && threads > asked(entry->max_threads)) return EMU_INVALID_VALUE;
     if (what->cluster[0] && product(what->cluster) != 1) return EMU_INVALID_CLUSTER;
+    if (asked(entry->required_cluster) != 1) return EMU_INVALID_CLUSTER;
     return EMU_OK;
 }
 

@@ -1,5 +1,6 @@
-/* alloca, stacksave and stackrestore: local memory that a function takes as it goes. A frame's lanes
- * share the top of its stack, so what they take together is as much as the greediest lane wants. */
+/* alloca, stacksave and stackrestore: local memory that a function takes as it goes. A frame's
+ * lanes share the top of its stack, so what they take together is as much as the greediest lane
+ * wants. */
 #include "emulator/machine/decode.h"
 #include "emulator/machine/lanes.h"
 

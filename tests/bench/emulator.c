@@ -19,8 +19,7 @@ static Str read_text(Arena *arena, const char *path) {
     char part[4096];
     FILE *file = fopen(path, "r");
     if (!file) return (Str){NULL, 0};
-    for (size_t size; (size = fread(part, 1, sizeof part, file)) > 0;)
-        buf_bytes(&text, part, size);
+    for (size_t size; (size = fread(part, 1, sizeof part, file)) > 0;) buf_bytes(&text, part, size);
     fclose(file);
     return buf_str(&text);
 }
@@ -28,16 +27,14 @@ static Str read_text(Arena *arena, const char *path) {
 /* The best of some rounds: what the program needs when nobody is in its way. */
 static double best_rate(EmuDevice *device, const EmuFunction *function, EmuChecks checks,
                         uint32_t turns) {
-    uint64_t memory = emu_memory_allocate(emu_device_memory(device), 4096, 256, EMU_BLOCK_device,
-                                          NULL);
+    uint64_t memory =
+        emu_memory_allocate(emu_device_memory(device), 4096, 256, EMU_BLOCK_device, NULL);
     struct {
         uint64_t out;
         uint32_t turns;
     } parameters = {memory, turns};
-    EmuLaunch launch = {.function = function,
-                        .grid = {1, 1, 1},
-                        .block = {256, 1, 1},
-                        .parameters = &parameters};
+    EmuLaunch launch = {
+        .function = function, .grid = {1, 1, 1}, .block = {256, 1, 1}, .parameters = &parameters};
     EmuOptions options = {.checks = checks, .workers = 1};
     double best = 0;
     for (int round = 0; round < rounds_wanted(9); round++) {
@@ -79,7 +76,8 @@ static Str long_module(Arena *arena) {
     buf_print(&text, ".version 8.0\n.target sm_80\n.address_size 64\n"
                      ".visible .entry k(.param .u64 out)\n{\n.reg .pred %%p<4>; .reg .b32 %%r<400>;"
                      ".reg .f32 %%f<400>; .reg .b64 %%d<8>;\n"
-                     "ld.param.u64 %%d1, [out];\nmov.u32 %%r1, %%tid.x;\nmov.f32 %%f1, 0f3F800000;\n");
+                     "ld.param.u64 %%d1, [out];\nmov.u32 %%r1, %%tid.x;\n"
+                     "mov.f32 %%f1, 0f3F800000;\n");
     for (int i = 1; i < 198; i++)
         buf_print(&text,
                   "mad.lo.s32 %%r%d, %%r%d, 3, %d;\ncvt.rn.f32.s32 %%f%d, %%r%d;\n"

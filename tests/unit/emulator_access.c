@@ -261,6 +261,42 @@ static void test_atomics(void) {
     }
 }
 
+// Sectors and wavefronts: of one access by 32 lanes, for each way they may lie.
+static void check_counters(const char *body, uint64_t sectors, uint64_t useful, uint64_t waves) {
+    Rig rig;
+    uint8_t bytes[BYTES] = {0};
+    rig_open(&rig, "sm_80");
+    CHECK_INT(run_bytes(&rig, ".shared .align 16 .b8 tile[4096];", body, 1, 32, bytes), EMU_OK);
+    bool good = CHECK_INT(rig.counters.global_sectors, sectors);
+    good = CHECK_INT(rig.counters.global_useful_bytes, useful) && good;
+    if (!CHECK_INT(rig.counters.shared_wavefronts, waves) || !good) printf("    %s\n", body);
+    rig_close(&rig);
+}
+
+static void test_counters(void) {
+    const char *const global = "mul.wide.u32 %d1, %t, ";
+#define GLOBAL(stride, rest)                                                                       \
+    str_format(arena, "%s%s; add.s64 %%d1, %%d1, %%o; %s", global, stride, rest).data
+#define SHARED(stride, rest)                                                                       \
+    str_format(arena, "mov.u32 %%r1, tile; mad.lo.u32 %%r1, %%t, %s, %%r1; %s", stride, rest).data
+    Arena *arena = arena_new(NULL);
+    check_counters(GLOBAL("4", "ld.global.u32 %r1, [%d1];"), 4, 128, 0);
+    check_counters(GLOBAL("4", "ld.global.u32 %r1, [%d1+16];"), 5, 128, 0);
+    check_counters(GLOBAL("64", "ld.global.u32 %r1, [%d1];"), 32, 128, 0);
+    check_counters(GLOBAL("0", "ld.global.u32 %r1, [%d1];"), 1, 128, 0);
+    check_counters(GLOBAL("16", "ld.global.v2.u64 {%d2, %d3}, [%d1];"), 16, 512, 0);
+    check_counters(SHARED("4", "st.shared.u32 [%r1], %t;"), 0, 0, 1);
+    check_counters(SHARED("8", "st.shared.u32 [%r1], %t;"), 0, 0, 2);
+    check_counters(SHARED("128", "st.shared.u32 [%r1], %t;"), 0, 0, 32);
+    check_counters(SHARED("132", "st.shared.u8 [%r1], %t;"), 0, 0, 1); // no two in a bank
+    check_counters(SHARED("16", "st.shared.v4.u32 [%r1], {%t, %t, %t, %t};"), 0, 0, 4);
+    check_counters(SHARED("8", "st.shared.u64 [%r1], %o;"), 0, 0, 2);
+    check_counters(
+        SHARED("0", "st.shared.u32 [tile], 1; bar.warp.sync -1; ld.shared.u32 %r2, [%r1];"), 0, 0,
+        2);
+    arena_free(arena);
+}
+
 // What a launch may not ask for.
 static void test_limits(void) {
     Rig rig;
@@ -331,6 +367,7 @@ int main(void) {
     RUN(test_faults);
     RUN(test_use_after_free);
     RUN(test_atomics);
+    RUN(test_counters);
     RUN(test_limits);
     RUN(test_refused);
     RUN(test_options);
