@@ -30,6 +30,7 @@ A wrong command line is status 2, with a hint where there is one.
   ! tcc: note: tcc bisect has it
   ! tcc: note: tcc reduce has it
   ! tcc: note: tcc bench has it
+  ! tcc: note: tcc explain has it
   ! tcc: note: tcc info has it
   [2]
   $ tcc --json model.g
@@ -39,6 +40,7 @@ A wrong command line is status 2, with a hint where there is one.
   ! tcc: note: tcc bisect has it
   ! tcc: note: tcc reduce has it
   ! tcc: note: tcc bench has it
+  ! tcc: note: tcc explain has it
   ! tcc: note: tcc info has it
   [2]
   $ tcc bench --iteration=3 model.g
