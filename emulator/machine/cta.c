@@ -97,7 +97,7 @@ static void begin_warp(Warp *warp) {
         memset(warp->entry_frame.defined_predicates, 0, 4 * (size_t)entry->predicate_count);
     }
     warp_begin(warp, count == EMU_LANES ? ~0u : (1u << count) - 1);
-    special_fill(warp);
+    special_fill(warp, !warp->cta->used);
 }
 
 static void tell_begin(Cta *cta) {
@@ -128,6 +128,7 @@ void cta_begin(Cta *cta, uint64_t number) {
     memset(cta->barriers, 0, sizeof cta->barriers);
     memset(cta->shared, 0xff, cta->shared_end);
     for (uint32_t i = 0; i < cta->warp_count; i++) begin_warp(&cta->warps[i]);
+    cta->used = true;
     tell_begin(cta);
 }
 

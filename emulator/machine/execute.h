@@ -181,6 +181,7 @@ struct Cta {
     uint32_t index[3];
     uint32_t warp_count, thread_count, finished_warps;
     uint32_t live_threads;
+    bool used;      /* another CTA had this memory before */
     uint64_t age;   /* instructions that it was given so far */
     uint32_t turn;  /* of the next warp */
     uint32_t polls; /* turns in which nothing but polling was done */

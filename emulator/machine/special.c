@@ -56,11 +56,18 @@ static uint64_t special_value(const Warp *warp, PtxSpecial special, int componen
     }
 }
 
-void special_fill(Warp *warp) {
+/* Most are the same in every CTA that a warp belongs to, one after the other. */
+static bool depends_on_cta(PtxSpecial special) {
+    return special == PTX_SPECIAL_ctaid || special == PTX_SPECIAL_clusterid ||
+           special == PTX_SPECIAL_smid;
+}
+
+void special_fill(Warp *warp, bool first) {
     const Program *program = warp->program;
     for (uint32_t k = 0; k < program->special_count; k++) {
         const ProgramSpecial *special = &program->specials[k];
         PtxSpecial name = (PtxSpecial)special->special;
+        if (!first && !depends_on_cta(name)) continue;
         uint8_t *block = warp->bases[BASE_specials] + special->offset;
         bool is_long = ptx_type_bits(ptx_special_type(name)) == 64;
         for (int i = 0; i < EMU_LANES; i++) {

@@ -4,7 +4,8 @@
 
 #include "emulator/machine/execute.h"
 
-/* Fills the warp's block of the special registers that its program reads; once a CTA. */
-void special_fill(Warp *warp);
+/* Fills the warp's block of the special registers that its program reads, for the CTA that begins;
+ * `first`: no CTA had this memory before. */
+void special_fill(Warp *warp, bool first);
 
 #endif
