@@ -76,9 +76,9 @@ static void push_instruction(Decoder *decoder, Record record) {
         else
             break;
     Effects effects = {.first = (uint32_t)decoder->effect_slots.count,
-                       .addresses = (uint8_t)decoder->address_reads.count,
-                       .reads = (uint8_t)(decoder->address_reads.count + decoder->reads.count),
-                       .writes = (uint8_t)decoder->writes.count,
+                       .addresses = (uint16_t)decoder->address_reads.count,
+                       .reads = (uint16_t)(decoder->address_reads.count + decoder->reads.count),
+                       .writes = (uint16_t)decoder->writes.count,
                        .kind = (uint8_t)decoder->effect};
     push_slots(decoder, decoder->address_reads.data, decoder->address_reads.count);
     push_slots(decoder, decoder->reads.data, decoder->reads.count);

@@ -239,9 +239,9 @@ typedef struct ProgramSpecial {
 
 /* What a register-checking run needs to know of a record. */
 typedef struct Effects {
-    uint32_t first;                   /* of program->effect_slots: `reads` slots, then `writes` */
-    uint8_t reads, writes, addresses; /* the first `addresses` reads are of an address */
-    uint8_t kind;                     /* EffectKind */
+    uint32_t first;                    /* of program->effect_slots: `reads` slots, then `writes` */
+    uint16_t reads, writes, addresses; /* the first `addresses` reads are of an address */
+    uint8_t kind;                      /* EffectKind */
 } Effects;
 
 typedef enum EffectKind {

@@ -211,6 +211,7 @@ static EmuStatus check_dims(const EmuLaunch *what, const EmuModel *model) {
         if (!what->grid[i] || what->grid[i] > grid_most[i]) return EMU_INVALID_VALUE;
         if (!what->block[i] || what->block[i] > block_most[i]) return EMU_INVALID_VALUE;
     }
+    if (!what->parameters && entry->parameter_bytes) return EMU_INVALID_VALUE;
     uint64_t threads = product(what->block);
     if (threads > (uint64_t)model->max_threads_per_block) return EMU_INVALID_VALUE;
     if (!same_dims(entry->required_threads, what->block)) return EMU_INVALID_VALUE;

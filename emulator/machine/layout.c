@@ -118,6 +118,7 @@ void layout_program(Decoder *decoder, const PtxFunction *entry) {
     reach_function(&reach, entry);
     reach_all(&reach);
     layout_shared_variables(decoder, &reach);
+    if (reach.functions.count > UINT16_MAX) decoder_fail(decoder, "there are too many functions");
     ProgramFunction *functions = NEW_ARRAY(decoder->arena, ProgramFunction, reach.functions.count);
     for (size_t i = 0; i < reach.functions.count && !decoder->failed; i++) {
         functions[i].function = reach.functions.data[i];

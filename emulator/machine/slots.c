@@ -21,6 +21,10 @@ static uint32_t new_slot(Decoder *decoder, Width width) {
     ProgramFunction *function = decoder->function;
     if (width == WIDTH_predicate) return SLOT(BASE_predicates, 4 * function->predicate_count++);
     uint32_t offset = function->register_bytes;
+    if (offset + width_bytes(width) > SLOT_OFFSET) {
+        decoder_fail(decoder, "there are too many registers");
+        return 0;
+    }
     function->register_bytes += width_bytes(width);
     return SLOT(BASE_registers, offset);
 }
@@ -55,6 +59,10 @@ static void grow_constants(Decoder *decoder, uint32_t bytes) {
 
 static uint32_t append_constant(Decoder *decoder, Width width, uint64_t value) {
     uint32_t at = decoder->constant_bytes, bytes = width_bytes(width);
+    if (at + bytes > SLOT_OFFSET) {
+        decoder_fail(decoder, "there are too many constants");
+        return 0;
+    }
     grow_constants(decoder, bytes);
     for (int i = 0; i < EMU_LANES; i++) {
         uint32_t word = (uint32_t)value;
