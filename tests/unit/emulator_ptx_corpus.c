@@ -1,5 +1,5 @@
-// Modules that must load, print and load again as the same, and modules with mistakes, each of which
-// must be found in its line with its words: tests/emulator/ptx.
+// Modules that must load, print and load again as the same, and modules with mistakes, each of
+// which must be found in its line with its words: tests/emulator/ptx.
 #include "tests/unit/emulator_ptx.h"
 
 #include <dirent.h>

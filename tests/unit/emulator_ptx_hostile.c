@@ -1,5 +1,5 @@
-// Texts that are made to break a parser: cut short, nested, huge, full of mistakes. It must say what
-// is wrong, in time and memory that the text's size bounds.
+// Texts that are made to break a parser: cut short, nested, huge, full of mistakes. It must say
+// what is wrong, in time and memory that the text's size bounds.
 #include "tests/unit/emulator_ptx.h"
 
 #include <time.h>

@@ -20,6 +20,10 @@ typedef struct FuzzTarget {
         *words; // of the format, NULL at the end; the op table's words are used as well
 } FuzzTarget;
 
+// The parser of PTX (ptx.c).
+void fuzz_ptx(const uint8_t *data, size_t size);
+extern const char *const fuzz_ptx_words[];
+
 // NULL when there is none of that name.
 const FuzzTarget *fuzz_target_find(const char *name);
 const FuzzTarget *fuzz_target_at(size_t index); // NULL past the end
