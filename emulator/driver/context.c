@@ -82,14 +82,14 @@ static Context *context_new(unsigned flags) {
 #define FREE_ALL(context, kind, T, end)                                                            \
     for (T * one; (one = object_of((context), (kind))) != NULL;) end(one)
 
-/* A context takes with it what was made in it, but for memory, which belongs to the device: what of
- * it is still there was leaked, and stays to be seen. */
+/* A context takes with it what was made in it; memory of pools alone belongs to the device. */
 static void context_free(Context *context) {
     context_finish(context);
     FREE_ALL(context, OBJECT_exec, GraphExec, exec_destroy);
     FREE_ALL(context, OBJECT_module, Module, module_unload);
     FREE_ALL(context, OBJECT_event, Event, event_destroy);
     while (context->streams != NULL) stream_free(context->streams);
+    memory_end_context(context);
     object_free(context);
 }
 

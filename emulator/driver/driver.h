@@ -330,6 +330,9 @@ Pool *pool_holding(CUdeviceptr address);
 
 typedef enum StreamOrder { STREAMS_latest, STREAMS_eager, STREAMS_random } StreamOrder;
 
+/* memory.c: frees what was allocated in the context, and unpins what was pinned. */
+void memory_end_context(const Context *context);
+
 /* What memory of the host was pinned with, and who has an allocation of a pool. */
 typedef struct HostBlock {
     uint64_t address, size;
@@ -337,6 +340,13 @@ typedef struct HostBlock {
     bool registered;
     struct HostBlock *next;
 } HostBlock;
+
+/* Whose an allocation is: it ends with its context. */
+typedef struct OwnedBlock {
+    uint64_t address;
+    const Context *context;
+    struct OwnedBlock *next;
+} OwnedBlock;
 
 typedef struct PoolBlock {
     uint64_t address, size;
@@ -348,6 +358,7 @@ typedef struct Driver {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* some work was done */
     bool initialised;
+    const EmuModel *chosen; /* by emuChooseDevice, or NULL */
     EmuDevice *device;
     EmuMemory *memory;
     EmuOptions options;
@@ -361,6 +372,7 @@ typedef struct Driver {
     unsigned primary_references, primary_flags;
     Pool *default_pool, *pool;
     HostBlock *host_blocks;
+    OwnedBlock *owned_blocks;
     PoolBlock *pool_blocks;
     bool prepared; /* ready to be initialised: the failures were read from the environment */
 } Driver;

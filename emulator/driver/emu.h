@@ -47,6 +47,10 @@ EMU_API void emuGetCounters(emu_counters *out_counters);
 /* Forgets the findings and begins to count anew. */
 EMU_API void emuClear(void);
 
+/* Which device there will be, as TCC_EMU_DEVICE says it, which this takes the place of: "sm_80",
+ * "sm_89", "sm_90a". 0, or 1 when there is no such one, or another has been initialised. */
+EMU_API int emuChooseDevice(const char *key);
+
 /* "cuMemAlloc:2" makes the second call of that function from now fail, "cuMemAlloc:2:700" with that
  * error, "*:5" the fifth call of any; NULL or "" none. Returns 0, or 1 when the text is not so. */
 EMU_API int emuFail(const char *failure);

@@ -15,9 +15,31 @@ CUresult memory_info(size_t *free_bytes, size_t *total) {
     return CUDA_SUCCESS;
 }
 
+/* The block is the current context's from here; false without memory. */
+static bool own(uint64_t address) {
+    OwnedBlock *owned = malloc(sizeof *owned);
+    if (owned == NULL) return false;
+    *owned = (OwnedBlock){address, context_current_any(), driver.owned_blocks};
+    driver.owned_blocks = owned;
+    return true;
+}
+
+static void disown(uint64_t address) {
+    OwnedBlock **link = &driver.owned_blocks;
+    while (*link != NULL && (*link)->address != address) link = &(*link)->next;
+    OwnedBlock *owned = *link;
+    if (owned == NULL) return;
+    *link = owned->next;
+    free(owned);
+}
+
 static CUresult allocate(CUdeviceptr *address, size_t size, EmuBlockKind kind) {
     if (address == NULL || size == 0) return CUDA_ERROR_INVALID_VALUE;
     uint64_t got = emu_memory_allocate(driver.memory, size, ALIGN, kind, NULL);
+    if (got != 0 && !own(got)) {
+        emu_memory_release(driver.memory, got);
+        got = 0;
+    }
     if (got == 0) return CUDA_ERROR_OUT_OF_MEMORY;
     *address = got;
     return CUDA_SUCCESS;
@@ -54,6 +76,7 @@ CUresult memory_free(CUdeviceptr address) {
     CUresult result = context_finish(context_current_any());
     if (result != CUDA_SUCCESS) return result;
     pool_forget(address);
+    disown(address);
     return emu_memory_release(driver.memory, address) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -81,7 +104,9 @@ static HostBlock *host_find(uint64_t address) {
 
 static CUresult host_add(uint64_t address, size_t size, unsigned flags, bool registered) {
     HostBlock *block = malloc(sizeof *block);
-    if (block == NULL) {
+    if (block == NULL || (registered && !own(address))) {
+        free(block);
+        disown(address);
         emu_memory_release(driver.memory, address);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -90,17 +115,45 @@ static CUresult host_add(uint64_t address, size_t size, unsigned flags, bool reg
     return CUDA_SUCCESS;
 }
 
-static CUresult host_remove(const void *host, bool registered, CUresult missing) {
-    HostBlock **link = &driver.host_blocks;
-    while (*link != NULL && (*link)->address != (uint64_t)(uintptr_t)host) link = &(*link)->next;
+static void host_forget(HostBlock **link) {
     HostBlock *block = *link;
+    emu_memory_release(driver.memory, block->address);
+    disown(block->address);
+    *link = block->next;
+    free(block);
+}
+
+static HostBlock **host_link(uint64_t address) {
+    HostBlock **link = &driver.host_blocks;
+    while (*link != NULL && (*link)->address != address) link = &(*link)->next;
+    return link;
+}
+
+static CUresult host_remove(const void *host, bool registered, CUresult missing) {
+    HostBlock **link = host_link((uint64_t)(uintptr_t)host), *block = *link;
     if (block == NULL || block->registered != registered) return missing;
     CUresult result = context_finish(context_current_any());
     if (result != CUDA_SUCCESS) return result;
-    emu_memory_release(driver.memory, block->address);
-    *link = block->next;
-    free(block);
+    host_forget(link);
     return CUDA_SUCCESS;
+}
+
+static uint64_t owned_by(const Context *context) {
+    const OwnedBlock *owned = driver.owned_blocks;
+    while (owned != NULL && owned->context != context) owned = owned->next;
+    return owned != NULL ? owned->address : 0;
+}
+
+void memory_end_context(const Context *context) {
+    for (uint64_t address; (address = owned_by(context)) != 0;) {
+        HostBlock **link = host_link(address);
+        if (*link != NULL) {
+            host_forget(link);
+        } else {
+            emu_memory_release(driver.memory, address);
+            disown(address);
+        }
+    }
 }
 
 CUresult memory_host_alloc(void **host, size_t size, unsigned flags) {

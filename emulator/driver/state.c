@@ -1,5 +1,6 @@
 /* The state of the driver: set up once, and the objects that are alive. */
 #include "emulator/driver/driver.h"
+#include "emulator/driver/emu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,13 +77,26 @@ void *object_of(const Context *context, ObjectKind kind) {
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-/* The device that TCC_EMU_DEVICE names; the first one when it is not set. */
-static const EmuModel *choose_model(void) {
-    const char *key = getenv("TCC_EMU_DEVICE");
-    if (key == NULL || *key == 0) return &emu_models[0];
+static const EmuModel *find_model(const char *key) {
     for (int i = 0; i < emu_model_count; i++)
         if (strcmp(emu_models[i].key, key) == 0) return &emu_models[i];
     return NULL;
+}
+
+/* The device that was chosen, or that TCC_EMU_DEVICE names, or the first one. */
+static const EmuModel *choose_model(void) {
+    const char *key = getenv("TCC_EMU_DEVICE");
+    if (driver.chosen != NULL) return driver.chosen;
+    return key == NULL || *key == 0 ? &emu_models[0] : find_model(key);
+}
+
+int emuChooseDevice(const char *key) {
+    const EmuModel *model = key != NULL ? find_model(key) : NULL;
+    pthread_mutex_lock(&driver.lock);
+    bool good = model != NULL && (driver.device == NULL || driver_model() == model);
+    if (good) driver.chosen = model;
+    pthread_mutex_unlock(&driver.lock);
+    return good ? 0 : 1;
 }
 
 static const char *read_order(StreamOrder *out_order) {

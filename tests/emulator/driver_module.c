@@ -167,8 +167,9 @@ static void test_sticky(void) {
     CUdevice device;
     CHECK_INT(cuda.cuDeviceGet(&device, 0), CUDA_SUCCESS);
     CHECK_INT(cuda.cuCtxDestroy_v2(context), CUDA_SUCCESS);
+    CHECK_INT(cuda.emuMemoryBlocks(), 0); // the context took its memory along
     host_begin();
-    CHECK_INT(cuda.cuMemFree_v2(data), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuMemFree_v2(data), CUDA_ERROR_INVALID_VALUE);
     CHECK_INT(cuda.cuCtxSynchronize(), CUDA_SUCCESS);
 }
 
