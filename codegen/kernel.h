@@ -47,6 +47,10 @@ typedef struct CompiledKernels {
 Status kernels_compile(const KernelRequest *request, Arena *arena, CompiledKernels *out_kernels,
                        const char **out_message);
 
+/* Compiles every kernel for one GPU, into one text of PTX. Likewise. */
+Status kernels_compile_gpu(const KernelRequest *request, const Target *gpu, Arena *arena,
+                           GpuImage *out_image, const char **out_message);
+
 /* One kernel for one target as text or object. */
 Status kernel_emit(const Program *program, uint32_t index, const Target *target, EmitLevel level,
                    bool round_everywhere, EmitKind kind, const char *symbol, Arena *arena,

@@ -38,6 +38,10 @@ tcc_status unit_compile_kernels(tcc_unit *unit) {
     Status status = kernels_compile(&request, core->arena, &core->kernels, &message);
     if (status != STATUS_ok)
         return compiler_fail(unit->compiler, compiler_status(status), "%s", message);
+    if (core->gpu != NULL)
+        status = kernels_compile_gpu(&request, core->gpu, core->arena, &core->gpu_image, &message);
+    if (status != STATUS_ok)
+        return compiler_fail(unit->compiler, compiler_status(status), "%s", message);
     core->has_kernels = true;
     core_measure(core);
     log_kernels(unit);
@@ -125,6 +129,7 @@ tcc_status unit_make_artefact(tcc_unit *unit) {
                             .targets = core->targets,
                             .target_count = core->target_count,
                             .facts = core->kernels.facts,
+                            .gpu = core->gpu != NULL ? &core->gpu_image : NULL,
                             .diags = core->diags};
     Str image = image_write(&request, core->arena, &message);
     if (image.data == NULL) return compiler_fail(unit->compiler, TCC_INVALID, "%s", message);

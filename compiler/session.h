@@ -81,6 +81,7 @@ typedef struct Core {
     PassResult result;
     bool has_kernels;
     CompiledKernels kernels;
+    GpuImage gpu_image;   /* of `gpu`, once there are kernels */
     Jit *jit;             /* the first CPU variant in this process */
     TccArtefact artefact; /* of the JIT program */
     void *weights;

@@ -76,16 +76,13 @@ static tcc_status write_body(void *data) {
         return compiler_fail(unit->compiler, TCC_INVALID,
                              "%.*s would be replaced, and the model was made from it",
                              STR_ARG(call->path));
-    if (unit->core->gpu != NULL)
-        return compiler_fail(unit->compiler, TCC_INVALID,
-                             "a model.so holds code for CPUs; --emit=ptx writes that for %s",
-                             unit->core->gpu->name);
     tcc_status status = unit_compile_kernels(unit);
     if (status != TCC_OK) return status;
     ArtefactRequest request = {.program = unit->core->result.program,
                                .targets = unit->core->targets,
                                .target_count = unit->core->target_count,
                                .kernels = &unit->core->kernels,
+                               .gpu = unit->core->gpu != NULL ? &unit->core->gpu_image : NULL,
                                .compiler = tcc_version(),
                                .options = options_text(&unit->core->options, unit->arena),
                                .graph = graph_text(unit),

@@ -28,7 +28,16 @@ static bool is_for_compiler(const OptionUse *use) {
            (use->id == OPTION_size && strstr(use->value, "..") != NULL);
 }
 
+/* What is to run on a GPU is compiled for one, unless --target says what for: the oldest, whose PTX
+ * runs on all. */
+static void choose_target(Compilation *compilation, const Options *options) {
+    const char *device = options_last(options, OPTION_device);
+    if (device && strcmp(device, "cpu") != 0)
+        tcc_set_option(compilation->compiler, "target", "native,sm_80");
+}
+
 static Exit set_options(Compilation *compilation, const Options *options) {
+    choose_target(compilation, options);
     for (size_t i = 0; i < options->count; i++) {
         const OptionUse *use = &options->uses[i];
         if (!is_for_compiler(use)) continue;

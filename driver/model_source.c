@@ -125,7 +125,8 @@ static Exit open_unit(ModelSource *s, const Options *options, const tcc_open_opt
 
 Exit model_source_open(ModelSource *out_source, const Options *options, int32_t threads) {
     *out_source = (ModelSource){0};
-    tcc_open_options open = {.size = sizeof open, .threads = threads};
+    tcc_open_options open = {
+        .size = sizeof open, .threads = threads, .device = options_last(options, OPTION_device)};
     Exit result = compilation_open(&out_source->compilation, options);
     if (result != EXIT_fine) return result;
     if (!compilation_model(options)) return EXIT_usage;

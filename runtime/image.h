@@ -6,7 +6,7 @@
 #ifndef TCC_RUNTIME_IMAGE_H
 #define TCC_RUNTIME_IMAGE_H
 
-#include "runtime/abi.h"
+#include "runtime/abi_gpu.h"
 
 #include <stddef.h>
 
@@ -98,8 +98,21 @@ typedef struct TccImage {
     uint32_t name; /* the model's */
     TccTable dims, inputs, outputs, code, buffers, constants, kernels, launches, launch_buffers,
         checks, buckets, variants, strings;
+    TccTable gpu_kernels, gpu_dims;
+    TccTable ptx;        /* text, terminated; for all kernels; empty: none for a GPU */
+    uint32_t gpu_target; /* "sm_80", or 0 */
+    uint32_t reserved;
     uint64_t weight_bytes;
 } TccImage;
+
+/* How a kernel is launched on a GPU; as many as a variant has kernels, or none. */
+typedef struct TccGpuKernel {
+    uint32_t name; /* of the entry in the PTX */
+    TccGpuLaunch shape;
+    uint32_t first_dim; /* in the table of GPU dims: slots, shape.dim_count of them */
+    TccExpr points;
+    TccExpr scratch; /* bytes of each block */
+} TccGpuKernel;
 
 /* What a model is made of in memory. */
 typedef struct TccArtefact {

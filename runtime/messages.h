@@ -31,7 +31,12 @@
 #define RUN_ARENA_MEMORY                                                                           \
     "out-of-memory", "out of memory: the model needs %llu bytes between kernels"
 
+#define RUN_CUDA "device", "%s"
+
 /* opening */
+#define RUN_OPEN_DEVICE "device", "%s"
+#define RUN_DEVICE_NAME                                                                            \
+    "device", "there is no device \"%s\": cpu, cuda, cuda:N, emu, emu:sm_80, auto"
 #define RUN_ABI "abi", "the model has version %u of the ABI, the runtime version %d"
 #define RUN_OPEN_SIZE "struct-size", "tcc_open_options.size is wrong"
 #define RUN_ALLOCATOR "allocator", "tcc_allocator is not complete"

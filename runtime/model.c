@@ -1,11 +1,13 @@
 #include "runtime/model.h"
 
+#include "runtime/cuda.h"
 #include "runtime/features.h"
 #include "runtime/messages.h"
 #include "runtime/structs.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -19,7 +21,7 @@ static tcc_status say(Answer answer, tcc_status status, const char *id, const ch
     __attribute__((format(printf, 4, 5)));
 
 static tcc_status say(Answer answer, tcc_status status, const char *id, const char *format, ...) {
-    char text[256];
+    char text[MESSAGE_SIZE];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
@@ -46,6 +48,29 @@ static tcc_status say_no_variant(const TccImage *image, Answer answer) {
     const TccVariant *variants = image_at(image, image->variants);
     return say(answer, TCC_ENVIRONMENT, RUN_PROCESSOR,
                image->variants.count > 0 ? image_string(image, variants[0].name) : "no CPU");
+}
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+/* "cuda" for "cuda" and "cuda:1". */
+static bool is_device(const char *name, const char *kind) {
+    size_t size = strlen(kind);
+    return strncmp(name, kind, size) == 0 && (name[size] == 0 || name[size] == ':');
+}
+
+/* A GPU is never replaced by the CPU, but where the host left the choice. */
+static tcc_status use_device(tcc_model *model, const char *name, Answer answer) {
+    char text[MESSAGE_SIZE / 2] = "out of memory";
+    bool any = name != NULL && strcmp(name, "auto") == 0;
+    model->device = &cpu_device;
+    if (name == NULL || *name == 0 || strcmp(name, "cpu") == 0) return TCC_OK;
+    if (!any && !is_device(name, "cuda") && !is_device(name, "emu"))
+        return say(answer, TCC_INVALID, RUN_DEVICE_NAME, name);
+    if (any && model->artefact.image->gpu_target == 0) return TCC_OK;
+    tcc_status status = cuda_model_begin(model, any ? "cuda" : name, text, sizeof text);
+    if (status == TCC_OK) return TCC_OK;
+    cuda_model_end(model);
+    return any ? TCC_OK : say(answer, status, RUN_OPEN_DEVICE, text);
 }
 
 static bool prepare_threads(tcc_model *model, const tcc_open_options *options) {
@@ -96,8 +121,12 @@ tcc_status model_open(const TccArtefact *artefact, const tcc_open_options *optio
     tcc_model *model = new_model(artefact, &memory, &o);
     if (model == NULL) return say(answer, TCC_MEMORY, RUN_MEMORY);
     model->variant = variant;
-    *out_model = model;
-    return TCC_OK;
+    tcc_status status = use_device(model, o.device, answer);
+    if (status == TCC_OK)
+        *out_model = model;
+    else
+        model_release(model);
+    return status;
 }
 
 void model_hold(tcc_model *model) { atomic_fetch_add(&model->holds, 1); }
@@ -107,6 +136,7 @@ void model_release(tcc_model *model) {
     if (model == NULL || atomic_fetch_sub(&model->holds, 1) != 1) return;
     Memory memory = model->memory;
     TccArtefact artefact = model->artefact;
+    cuda_model_end(model);
     pool_free(model->pool);
     memory_free(&memory, model, sizeof *model);
     if (artefact.owner != NULL) artefact.release(artefact.owner);

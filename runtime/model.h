@@ -12,12 +12,24 @@
 #include <stdbool.h>
 #include <tcc/model.h>
 
+/* What differs between devices: where a session's memory is and how it runs. */
+typedef struct DeviceTable {
+    /* What the device needs for a new session; ends itself when it fails. */
+    tcc_status (*session_begin)(tcc_session *session);
+    void (*session_end)(tcc_session *session);
+    /* Memory for the dims that were bound, and all that follows from them. */
+    tcc_status (*reserve)(tcc_session *session);
+    tcc_status (*run)(tcc_session *session, const tcc_tensor *inputs, const tcc_tensor *outputs);
+} DeviceTable;
+
 struct tcc_model {
     TccArtefact artefact;
     Memory memory;    /* of the model, its sessions and streams */
     atomic_int holds; /* the opener's and each session's and stream's */
     uint32_t variant;
-    Pool *pool; /* NULL when the caller has its own threads */
+    const DeviceTable *device;
+    struct Cuda *cuda; /* NULL on the CPU */
+    Pool *pool;        /* NULL when the caller has its own threads */
     tcc_parallel_for *parallel_for;
     void *parallel_user;
     int32_t threads;

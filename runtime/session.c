@@ -45,6 +45,12 @@ tcc_status session_new(tcc_model *model, tcc_session **out_session) {
         return TCC_MEMORY;
     }
     lay_out_tables(s);
+    tcc_status status = model->device->session_begin(s);
+    if (status != TCC_OK) {
+        memory_free(&model->memory, s->tables, s->tables_size);
+        memory_free(&model->memory, s, sizeof *s);
+        return status;
+    }
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->idle, NULL);
     model_hold(model);
@@ -60,11 +66,7 @@ void session_free(tcc_session *s) {
     if (s == NULL) return;
     session_settle(s);
     tcc_model *model = s->model;
-    const TccImage *image = model->artefact.image;
-    for (uint32_t i = 0; i < image->inputs.count + image->outputs.count; i++)
-        free_block(s, &s->staged[i]);
-    free_block(s, &s->arena);
-    free_block(s, &s->scratch);
+    model->device->session_end(s);
     pthread_cond_destroy(&s->idle);
     pthread_mutex_destroy(&s->lock);
     memory_free(&model->memory, s->tables, s->tables_size);
@@ -101,17 +103,39 @@ bool block_reserve(const tcc_session *s, Block *block, size_t size) {
     return true;
 }
 
+/* ---- the CPU --------------------------------------------------------------------------------- */
+
+static tcc_status cpu_begin(tcc_session *s) {
+    (void)s; /* all it has is reserved when dims are bound */
+    return TCC_OK;
+}
+
+static void cpu_end(tcc_session *s) {
+    const TccImage *image = s->model->artefact.image;
+    for (uint32_t i = 0; i < image->inputs.count + image->outputs.count; i++)
+        free_block(s, &s->staged[i]);
+    free_block(s, &s->arena);
+    free_block(s, &s->scratch);
+}
+
+static tcc_status cpu_run(tcc_session *s, const tcc_tensor *inputs, const tcc_tensor *outputs) {
+    tcc_status status = session_point_buffers(s, inputs, outputs);
+    uint32_t launches = s->model->artefact.image->launches.count;
+    for (uint32_t i = 0; i < launches && status == TCC_OK; i++) status = session_launch(s, i);
+    if (status == TCC_OK) session_unstage_outputs(s, outputs);
+    return status;
+}
+
+const DeviceTable cpu_device = {
+    .session_begin = cpu_begin, .session_end = cpu_end, .reserve = session_reserve, .run = cpu_run};
+
 /* ---- the API --------------------------------------------------------------------------------- */
 
 tcc_status session_run_now(tcc_session *s, const tcc_tensor *inputs, uint32_t input_count,
                            const tcc_tensor *outputs, uint32_t output_count) {
     tcc_status status = session_bind_inputs(s, inputs, input_count, true);
     if (status == TCC_OK) status = session_check_outputs(s, outputs, output_count);
-    if (status == TCC_OK) status = session_point_buffers(s, inputs, outputs);
-    uint32_t launches = s->model->artefact.image->launches.count;
-    for (uint32_t i = 0; i < launches && status == TCC_OK; i++) status = session_launch(s, i);
-    if (status == TCC_OK) session_unstage_outputs(s, outputs);
-    return status;
+    return status == TCC_OK ? s->model->device->run(s, inputs, outputs) : status;
 }
 
 tcc_status session_run(tcc_session *s, const tcc_tensor *inputs, uint32_t input_count,

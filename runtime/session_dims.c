@@ -131,10 +131,9 @@ static tcc_status evaluate_sizes(tcc_session *s) {
     return known ? TCC_OK : session_fail(s, TCC_INVALID, RUN_SIZES_OVERFLOW);
 }
 
-static tcc_status reserve_memory(tcc_session *s) {
+tcc_status session_reserve(tcc_session *s) {
     const TccImage *image = s->model->artefact.image;
     const TccBucket *buckets = image_at(image, image->buckets);
-    s->bucket = choose_bucket(s);
     s->scratch_stride = (s->scratch_bytes + PAGE - 1) / PAGE * PAGE;
     size_t threads = (size_t)s->model->threads;
     if (!block_reserve(s, &s->arena, (size_t)buckets[s->bucket].arena_bytes) ||
@@ -166,7 +165,8 @@ tcc_status session_bind_inputs(tcc_session *s, const tcc_tensor *inputs, uint32_
     s->bound = false;
     status = check_relations(s);
     if (status == TCC_OK) status = evaluate_sizes(s);
-    if (status == TCC_OK) status = reserve_memory(s);
+    if (status == TCC_OK) s->bucket = choose_bucket(s);
+    if (status == TCC_OK) status = s->model->device->reserve(s);
     s->bound = status == TCC_OK;
     return status;
 }

@@ -16,8 +16,11 @@ typedef struct Block {
     size_t size;
 } Block;
 
+typedef struct CudaSession CudaSession;
+
 struct tcc_session {
     tcc_model *model;
+    CudaSession *cuda; /* NULL on the CPU */
     char message[MESSAGE_SIZE];
     atomic_uint queued; /* runs on a stream; while there are some, all here is the stream's */
     pthread_mutex_t lock;
@@ -64,11 +67,21 @@ bool session_evaluate(const tcc_session *s, TccExpr expr, int64_t *out_value);
 /* The record of a kernel of the variant in use. */
 const TccKernelInfo *session_kernel(const tcc_session *s, uint32_t kernel);
 
+/* session_dims.c: memory on the CPU for the dims that were bound. */
+tcc_status session_reserve(tcc_session *s);
+
 /* session_tensors.c: the address of every buffer, staging what kernels cannot use as it is; after
  * the run the staged outputs are copied back. */
 tcc_status session_point_buffers(tcc_session *s, const tcc_tensor *inputs,
                                  const tcc_tensor *outputs);
 void session_unstage_outputs(tcc_session *s, const tcc_tensor *outputs);
+
+/* session.c: the CPU. */
+extern const DeviceTable cpu_device;
+
+/* session_launch.c: says which index of the kernel was wrong. */
+tcc_status session_say_index(tcc_session *s, const TccKernelInfo *kernel,
+                             const TccErrorWord *error);
 
 /* session_launch.c: runs one launch. */
 tcc_status session_launch(tcc_session *s, uint32_t number);

@@ -54,8 +54,8 @@ static uint32_t divide(Work *work) {
     return (uint32_t)pool_run(model->pool, work->parts, run_part, work);
 }
 
-static tcc_status say_index(tcc_session *s, const TccKernelInfo *kernel,
-                            const TccErrorWord *error) {
+tcc_status session_say_index(tcc_session *s, const TccKernelInfo *kernel,
+                             const TccErrorWord *error) {
     const TccImage *image = s->model->artefact.image;
     const char *place = kernel->place != 0 ? image_string(image, kernel->place) : "";
     return session_fail(s, TCC_INDEX, RUN_INDEX, place, *place != 0 ? ": " : "",
@@ -84,5 +84,5 @@ tcc_status session_launch(tcc_session *s, uint32_t number) {
     uint32_t threads = divide(&work);
     if (s->profile != NULL)
         s->profile(s->profile_user, image_string(image, kernel->name), now_ns() - begin, threads);
-    return work.error.state == 0 ? TCC_OK : say_index(s, kernel, &work.error);
+    return work.error.state == 0 ? TCC_OK : session_say_index(s, kernel, &work.error);
 }

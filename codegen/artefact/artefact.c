@@ -79,6 +79,7 @@ static Status make_data(ElfObject *object, const ArtefactRequest *request, Arena
                                   .targets = request->targets,
                                   .target_count = request->target_count,
                                   .facts = request->kernels->facts,
+                                  .gpu = request->gpu,
                                   .diags = request->places};
     Str image = image_write(&image_request, arena, out_message);
     if (image.data == NULL) return STATUS_invalid;

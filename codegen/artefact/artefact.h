@@ -13,6 +13,7 @@ typedef struct ArtefactRequest {
     const Target *const *targets;
     uint32_t target_count;
     const CompiledKernels *kernels;
+    const GpuImage *gpu;  /* NULL: for no GPU */
     const char *compiler; /* for the metadata (metadata.h) */
     Str options;
     Str graph;           /* text for .tcc.graph, stored compressed; empty: none */

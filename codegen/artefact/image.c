@@ -145,7 +145,10 @@ typedef struct Records {
     uint32_t launch_buffer_count;
     TccCheck *checks;
     TccVariant *variants;
-    uint32_t name;
+    TccGpuKernel *gpu_kernels;
+    uint32_t *gpu_dims;
+    uint32_t gpu_kernel_count, gpu_dim_count;
+    uint32_t name, gpu_target;
 } Records;
 
 /* Finds for each dim the first axis of an input that is this dim alone. */
@@ -278,6 +281,27 @@ static void make_kernels(Writer *w, Records *r) {
     r->launch_buffer_count = (uint32_t)list.count;
 }
 
+static void make_gpu(Writer *w, Records *r) {
+    const GpuImage *gpu = w->request->gpu;
+    if (gpu == NULL) return;
+    VEC(uint32_t) dims = {0};
+    r->gpu_target = put_string(w, str_from(gpu->target->name));
+    r->gpu_kernel_count = (uint32_t)w->request->program->kernels.count;
+    r->gpu_kernels = NEW_ARRAY(w->arena, TccGpuKernel, r->gpu_kernel_count);
+    for (uint32_t k = 0; k < r->gpu_kernel_count; k++) {
+        const GpuFacts *facts = &gpu->facts[k];
+        r->gpu_kernels[k] = (TccGpuKernel){.name = put_string(w, str_from(facts->symbol)),
+                                           .shape = facts->shape,
+                                           .first_dim = (uint32_t)dims.count,
+                                           .points = put_expr(w, facts->points),
+                                           .scratch = put_expr(w, facts->scratch)};
+        for (uint32_t i = 0; i < facts->shape.dim_count; i++)
+            vec_push(w->arena, &dims, facts->dims[i]);
+    }
+    r->gpu_dims = dims.data;
+    r->gpu_dim_count = (uint32_t)dims.count;
+}
+
 /* String references are made absolute once the strings' place is known. */
 static void fix(uint32_t *reference, uint32_t base) {
     if (*reference != 0) *reference += base - 1;
@@ -293,6 +317,8 @@ static void fix_ports(TccPort *ports, size_t count, uint32_t base) {
 static void fix_strings(const Writer *w, Records *r, uint32_t base) {
     const Program *p = w->request->program;
     fix(&r->name, base);
+    fix(&r->gpu_target, base);
+    for (uint32_t k = 0; k < r->gpu_kernel_count; k++) fix(&r->gpu_kernels[k].name, base);
     for (size_t i = 0; i < p->dims.count; i++) fix(&r->dims[i].name, base);
     fix_ports(r->inputs, p->graph->inputs.count, base);
     fix_ports(r->outputs, p->graph->outputs.count, base);
@@ -323,6 +349,7 @@ Str image_write(const ImageRequest *request, Arena *arena, const char **out_mess
     make_checks(&w, &r);
     make_memory(&w, &r);
     make_kernels(&w, &r);
+    make_gpu(&w, &r);
     TccImage image = {.magic = TCC_IMAGE_MAGIC, .abi = TCC_ABI_VERSION};
     buf_bytes(&w.bytes, &image, sizeof image);
     image.strings = put_table(&w, w.strings.data, w.strings.count, 1);
@@ -341,6 +368,11 @@ Str image_write(const ImageRequest *request, Arena *arena, const char **out_mess
     image.checks = put_table(&w, r.checks, p->graph->checks.count, sizeof *r.checks);
     image.variants = put_table(&w, r.variants, request->target_count, sizeof *r.variants);
     image.buckets = put_buckets(&w);
+    image.gpu_target = r.gpu_target;
+    image.gpu_kernels = put_table(&w, r.gpu_kernels, r.gpu_kernel_count, sizeof *r.gpu_kernels);
+    image.gpu_dims = put_table(&w, r.gpu_dims, r.gpu_dim_count, sizeof *r.gpu_dims);
+    if (request->gpu != NULL)
+        image.ptx = put_table(&w, request->gpu->ptx.data, request->gpu->ptx.size + 1, 1);
     uint64_t *offsets;
     image.weight_bytes = image_place_constants(p, arena, &offsets);
     align(&w);

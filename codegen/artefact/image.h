@@ -4,6 +4,7 @@
 #define TCC_CODEGEN_ARTEFACT_IMAGE_H
 
 #include "ir/program.h"
+#include "runtime/abi_gpu.h"
 
 /* What compiling a kernel for one target found out. */
 typedef struct KernelFacts {
@@ -12,11 +13,26 @@ typedef struct KernelFacts {
     double ns_per_point; /* on one thread, at the least */
 } KernelFacts;
 
+/* What compiling a kernel for a GPU found out (runtime/abi_gpu.h). */
+typedef struct GpuFacts {
+    const char *symbol;
+    TccGpuLaunch shape;
+    const Dim *points, *scratch; /* of its grid; bytes of each block */
+    const uint32_t *dims;        /* slots of the dims that it takes */
+} GpuFacts;
+
+typedef struct GpuImage {
+    const Target *target;
+    Str ptx;         /* of all kernels, terminated */
+    GpuFacts *facts; /* by kernel */
+} GpuImage;
+
 typedef struct ImageRequest {
     const Program *program;
     const Target *const *targets; /* the variants, from plain to special */
     uint32_t target_count;
     const KernelFacts *facts; /* kernel k of variant v at [v * kernels + k] */
+    const GpuImage *gpu;      /* NULL: for no GPU */
     const Diags *diags;       /* for the paths of source places */
 } ImageRequest;
 

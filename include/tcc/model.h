@@ -129,6 +129,10 @@ typedef struct tcc_open_options {
     tcc_parallel_for *parallel_for; /* the caller's threads instead of our own; NULL: our own */
     void *parallel_user;
     const tcc_allocator *allocator; /* of the model, its sessions and streams; NULL: malloc */
+    /* Where it runs: "cpu" (NULL too); "cuda" or "cuda:1", an NVIDIA GPU; "emu" or "emu:sm_80", the
+     * software GPU; "auto", the first GPU that can be used, else the CPU. A GPU runs what was
+     * compiled for one, and where it cannot be used open fails and says why. */
+    const char *device;
 } tcc_open_options;
 
 /* What the last run of a session used. */

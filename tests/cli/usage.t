@@ -139,7 +139,7 @@ A wrong command line is status 2, with a hint where there is one.
   ! a.g: error: the file has no model 'other' [no-entry]
   [1]
   $ tcc a.g --target=sm_80 -o a.so
-  ! tcc: error: a model.so holds code for CPUs; --emit=ptx writes that for sm_80
+  ! tcc: error: no CPU is among the targets
   [2]
 
 What is compiled already takes no options of the compiler.

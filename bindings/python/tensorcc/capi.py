@@ -32,7 +32,7 @@ class Port(Sized):
 
 class OpenOptions(Sized):
     _fields_ = [("size", c.c_uint32), ("threads", c.c_int32), ("parallel_for", Pointer),
-                ("parallel_user", Pointer), ("allocator", Pointer)]
+                ("parallel_user", Pointer), ("allocator", Pointer), ("device", c.c_char_p)]
 
 
 class RunInfo(Sized):

@@ -242,12 +242,13 @@ class Model:
         return f"<tensorcc.Model ({ports[0]}) -> ({ports[1]})>"
 
 
-def open_options(threads: int) -> capi.OpenOptions:
-    return capi.OpenOptions(threads=threads)
+def open_options(threads: int, device: Optional[str]) -> capi.OpenOptions:
+    return capi.OpenOptions(threads=threads, device=None if device is None else device.encode())
 
 
-def load(path: Union[str, "os.PathLike[str]"], *, threads: int = 0) -> Model:
-    """Opens a model.so. `threads` share the work of a run: 0 is one a core, 1 the caller's alone."""
+def load(path: Union[str, "os.PathLike[str]"], *, threads: int = 0, device: Optional[str] = None) -> Model:
+    """Opens a model.so. `threads` share the work of a run: 0 is one a core, 1 the caller's alone. `device`
+    is "cpu" (None too), "cuda", "emu" or "auto", as in tcc/model.h."""
     path = os.path.abspath(os.fspath(path))
     try:
         loaded = c.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
@@ -263,7 +264,7 @@ def load(path: Union[str, "os.PathLike[str]"], *, threads: int = 0) -> Model:
     if not table:
         raise InvalidError(f"{path} does not know version {capi.MODEL_API_VERSION} of the interface")
     pointer, message = capi.Pointer(), c.create_string_buffer(1024)
-    status = table.contents.open(c.byref(open_options(threads)), c.byref(pointer), message, len(message))
+    status = table.contents.open(c.byref(open_options(threads, device)), c.byref(pointer), message, len(message))
     if status:
         raise error_of(status, capi.decoded(message.value))
     return Model(table.contents, pointer, owner)

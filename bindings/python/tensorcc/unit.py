@@ -186,11 +186,11 @@ class Unit:
     def write_object(self, path: Path) -> None:
         self._call(library().tcc_unit_write_object, os.fsencode(path))
 
-    def open(self, *, threads: int = 0) -> Model:
+    def open(self, *, threads: int = 0, device: Optional[str] = None) -> Model:
         """The model in this process; it keeps what it needs of the unit."""
         api, pointer = c.POINTER(capi.ModelApi)(), capi.Pointer()
         with self._compiler.lock:
-            self._call(library().tcc_unit_open, c.byref(open_options(threads)), c.byref(api),
+            self._call(library().tcc_unit_open, c.byref(open_options(threads, device)), c.byref(api),
                        c.byref(pointer))
             return Model(api.contents, pointer, self._handle)
 
