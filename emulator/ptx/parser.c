@@ -146,7 +146,7 @@ static void parse_module(Parser *p) {
             parse_recover(p);
             parse_take_mark(p, '}');
         }
-    if (!p->too_new && p->module->version == 0 && p->errors.count == 0)
+    if (!p->too_new && p->module->target == 0 && p->errors.count == 0)
         parse_fail(p, &p->token, "a module begins with .version and .target");
     finish_module(p);
 }
