@@ -33,12 +33,13 @@ static void print_declared(Printer *printer, const PtxVariable *variable, bool i
 static void print_relocation(Printer *printer, const PtxRelocation *relocation, uint64_t element) {
     Buf *buf = &printer->buf;
     bool masked = relocation->size < element || relocation->shift;
-    Str name = relocation->variable ? relocation->variable->name : relocation->function->name;
     if (masked) buf_print(buf, "0x%" PRIX64 "(", (uint64_t)0xFF << relocation->shift);
-    if (relocation->generic)
-        buf_print(buf, "generic(%.*s)", STR_ARG(name));
+    if (relocation->generic) buf_put(buf, STR("generic("));
+    if (relocation->variable)
+        print_variable_name(printer, relocation->variable);
     else
-        buf_put(buf, name);
+        buf_put(buf, relocation->function->name);
+    if (relocation->generic) buf_char(buf, ')');
     if (relocation->addend) buf_print(buf, "+%" PRId64, relocation->addend);
     if (masked) buf_char(buf, ')');
 }
