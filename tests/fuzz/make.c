@@ -326,7 +326,7 @@ void fuzz_make(uint64_t seed, Arena *arena, FuzzPair *out) {
     Maker m = {.arena = arena, .ctx = ir_context_new(arena)};
     m.state = hash_word(seed, 7);
     m.twist_state = hash_word(seed, 8);
-    m.large = pick(&m, 60) == 0;
+    m.large = pick(&m, 100) == 0;
     m.exact = m.large || pick(&m, 2);
     m.fill = pick(&m, 2) ? VALUES_wild : VALUES_tame;
     m.symbols = NEW_ARRAY(arena, int64_t, MAX_SYMBOLS);
@@ -335,7 +335,7 @@ void fuzz_make(uint64_t seed, Arena *arena, FuzzPair *out) {
     pick_sizes(&m);
     bind_names(&m);
     fresh(&m, pick(&m, 2) ? DT_f32 : pick_dtype(&m, OP_reshape));
-    uint32_t nodes = 2 + pick(&m, pick(&m, 5) ? 5 : 14);
+    uint32_t nodes = 2 + pick(&m, pick(&m, 8) ? 4 : 14);
     for (uint32_t i = 0; i < nodes; i++) make_node(&m);
     if (m.count == 0) keep(&m, fill(&m, type_scalar(m.ctx, DT_f32), 1));
     add_outputs(&m);
