@@ -127,8 +127,8 @@ PLAIN_HANDLER(barrier) {
         return pass(warp, record, number, lanes, warp->reduction);
     }
     Step step;
-    bool aligned = record->immediate & BARRIER_ALIGNED;
-    if (!warp_gather(warp, record, &lanes, WAIT_live, aligned ? 0 : number + 1, &step)) return step;
+    bool apart = (record->immediate & (BARRIER_KIND | BARRIER_ALIGNED)) == BARRIER_sync;
+    if (!warp_gather(warp, record, &lanes, WAIT_live, apart ? number + 1 : 0, &step)) return step;
     uint32_t count = count_of(warp, record, lanes);
     step = check_arrival(warp, record, number, count, lanes);
     if (step != STEP_next) return step;

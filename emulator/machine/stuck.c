@@ -47,38 +47,60 @@ static void add_fragment(Text *text, const Warp *warp, const Fragment *fragment)
     }
 }
 
-/* Lanes at several bar.warp.sync, or at several barrier.sync of one number, are together all the
- * same: each of the fragments may pass. */
+/* Whether two fragments wait for the same at places that may differ: PTX allows that of
+ * bar.warp.sync, and of barrier.sync without .aligned (those have the number as `key`). */
+static bool waits_alike(const Warp *warp, const Fragment *a, const Fragment *b) {
+    if (a->wait != b->wait || a->need != b->need || a->key != b->key) return false;
+    if (a->wait == WAIT_live) return a->key != 0;
+    return a->wait == WAIT_lanes &&
+           instruction_of(warp, record_of(warp, a))->row == PTX_bar_warp_sync &&
+           instruction_of(warp, record_of(warp, b))->row == PTX_bar_warp_sync;
+}
+
+static uint32_t lanes_alike(const Warp *warp, const Fragment *fragment) {
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; i < warp->fragment_count; i++)
+        if (waits_alike(warp, fragment, &warp->others[i])) lanes |= warp->others[i].lanes;
+    return lanes;
+}
+
+/* All lanes of a bar.warp.sync have come: their fragments pass. */
+static Step pass_warp(Warp *warp, const Fragment *first, uint32_t lanes) {
+    const Fragment alike = *first;
+    Observer *deep = warp->worker->deep;
+    ObserveSite site = warp_site(warp, record_of(warp, first), lanes);
+    if (deep) deep->warp_sync(warp->cta->observer, &site);
+    for (uint32_t i = 0; i < warp->fragment_count; i++) {
+        Fragment *other = &warp->others[i];
+        if (!waits_alike(warp, &alike, other)) continue;
+        other->wait = WAIT_none, other->need = 0;
+        other->passes = true;
+    }
+    return STEP_switch;
+}
+
+/* All live lanes have come to barriers of one number: the warp arrives. */
+static Step arrive_apart(Warp *warp, const Fragment *first, uint32_t lanes) {
+    const Fragment alike = *first;
+    const Record *record = record_of(warp, first);
+    for (uint32_t i = 0; i < warp->fragment_count; i++) {
+        Fragment *other = &warp->others[i];
+        if (!waits_alike(warp, &alike, other)) continue;
+        other->wait = WAIT_barrier;
+        other->key = alike.key - 1;
+    }
+    return barrier_arrive_apart(warp, record, alike.key - 1, lanes);
+}
+
+/* Whether fragments at different places are complete together. */
 static bool unite(Warp *warp, Step *out_step) {
     for (uint32_t i = 0; i < warp->fragment_count; i++) {
-        Fragment *first = &warp->others[i];
-        const Record *record = record_of(warp, first);
-        bool apart = first->wait == WAIT_live && first->key;
-        bool masks =
-            first->wait == WAIT_lanes && instruction_of(warp, record)->row == PTX_bar_warp_sync;
-        uint32_t lanes = 0, need = apart ? warp->live : first->need & warp->live;
-        if (!apart && !masks) continue;
-        for (uint32_t k = 0; k < warp->fragment_count; k++) {
-            const Fragment *other = &warp->others[k];
-            const PtxInstruction *at = instruction_of(warp, record_of(warp, other));
-            if (other->wait != first->wait) continue;
-            if (apart ? other->key == first->key
-                      : at->row == PTX_bar_warp_sync && other->need == first->need)
-                lanes |= other->lanes;
-        }
-        if (need & ~lanes) continue;
-        uint32_t key = first->key, number = key - 1, mask = first->need;
-        Wait wait = first->wait;
-        for (uint32_t k = 0; k < warp->fragment_count; k++) {
-            Fragment *other = &warp->others[k];
-            const PtxInstruction *at = instruction_of(warp, record_of(warp, other));
-            if (other->wait != wait || (apart ? other->key != key : other->need != mask)) continue;
-            if (!apart && at->row != PTX_bar_warp_sync) continue;
-            other->wait = apart ? WAIT_barrier : WAIT_none;
-            other->key = apart ? number : 0;
-            other->passes = !apart;
-        }
-        *out_step = apart ? barrier_arrive_apart(warp, record, number, lanes) : STEP_switch;
+        const Fragment *first = &warp->others[i];
+        uint32_t lanes = lanes_alike(warp, first); /* none: it waits for its own place */
+        uint32_t need = first->wait == WAIT_live ? warp->live : first->need & warp->live;
+        if (!lanes || need & ~lanes) continue;
+        *out_step = first->wait == WAIT_live ? arrive_apart(warp, first, lanes)
+                                             : pass_warp(warp, first, lanes);
         return true;
     }
     return false;

@@ -201,7 +201,7 @@ static void test_faults(void) {
 
 static void test_warp_sync(void) {
     Rig rig;
-    uint32_t out[32];
+    uint32_t out[64];
     rig_open(&rig, "sm_90a");
     // Both sides of a branch have a bar.warp.sync of their own, for all lanes.
     const char *body = "setp.lt.u32 %p1, %t, 7; @%p1 bra A;\n"
@@ -210,6 +210,20 @@ static void test_warp_sync(void) {
     CHECK_INT(run_words(&rig, "", body, 1, 32, out), EMU_OK);
     CHECK_INT(out[3], 12);
     CHECK_INT(out[9], 11);
+    // What one side wrote before is in order with what the other reads after.
+    const char *ordered = "mov.u32 %r1, tile; setp.lt.u32 %p1, %t, 7; @%p1 bra A;\n"
+                          "st.shared.u32 [%r1], 5; bar.warp.sync -1; bra B;\n"
+                          "A: bar.warp.sync -1; ld.shared.u32 %v, [%r1]; B: ";
+    CHECK_INT(run_words(&rig, ".shared .align 4 .b8 tile[4];", ordered, 1, 32, out), EMU_OK);
+    CHECK_INT(out[3], 5);
+    CHECK(!strstr(rig.log, "race_read_write"));
+    // Both sides have a barrier of the block.
+    const char *blocks = "setp.lt.u32 %p1, %t, 7; @%p1 bra A;\n"
+                         "mov.u32 %v, 1; barrier.sync 3; bra B;\n"
+                         "A: mov.u32 %v, 2; barrier.sync 3; B: add.u32 %v, %v, 10;";
+    CHECK_INT(run_words(&rig, "", blocks, 1, 64, out), EMU_OK);
+    CHECK_INT(out[3], 12);
+    CHECK_INT(out[63], 11);
     rig_close(&rig);
 }
 
