@@ -133,3 +133,28 @@ void count_records(const Program *program, const uint64_t *counts, EmuCounters *
             *class_of(counters, &function->instructions[record->instruction]) += times;
     }
 }
+
+/* "fma.rn.f32" of "@%p1 fma.rn.f32 %f1, ...;" */
+static Str form_of(Str text) {
+    size_t start = 0, end;
+    if (text.size && text.data[0] == '@')
+        while (start < text.size && text.data[start++] != ' ') {
+        }
+    for (end = start; end < text.size && text.data[end] != ' ' && text.data[end] != ';';) end++;
+    return (Str){text.data + start, end - start};
+}
+
+void count_tell(const Program *program, const uint64_t *counts, const EmuReporter *reporter) {
+    Arena *arena = arena_new(NULL);
+    uint64_t times = 0;
+    for (uint32_t i = 0; i < program->record_count; i++) {
+        const Record *record = &program->records[i];
+        const PtxFunction *function = program->functions[record->function].function;
+        times += counts[i];
+        if (!times || record->instruction >= function->instruction_count) continue;
+        Str text = ptx_instruction_text(arena, function, record->instruction);
+        reporter->executed(reporter->user, form_of(text),
+                           function->instructions[record->instruction].line, times);
+    }
+    arena_free(arena);
+}

@@ -11,4 +11,7 @@ void count_access(Warp *warp, const Record *record, uint32_t lanes, PtxSpace spa
 /* Adds up what follows from how often each record ran. */
 void count_records(const Program *program, const uint64_t *counts, EmuCounters *counters);
 
+/* Tells which instructions ran, and how often. */
+void count_tell(const Program *program, const uint64_t *counts, const EmuReporter *reporter);
+
 #endif

@@ -190,6 +190,9 @@ static void run_workers(Launch *launch, WorkerStart *starts, int count, EmuCount
     for (int i = 0; i < count - 1; i++)
         if (starts[i].started) pthread_join(starts[i].thread, NULL);
     for (int i = 0; i < count; i++) add_counters(counters, &starts[i].worker, launch->program);
+    if (!launch->reporter || !launch->reporter->executed) return;
+    for (int i = 0; i < count; i++)
+        count_tell(launch->program, starts[i].worker.counts, launch->reporter);
 }
 
 /* What is asked for. */
@@ -297,6 +300,7 @@ EmuStatus emu_launch(EmuDevice *device, const EmuLaunch *what, const EmuOptions 
         status = (EmuStatus)atomic_load(&launch.status);
     }
     if (launch.observer) counters.findings = observer_end(launch.observer);
+    if (counters.findings && options->findings_fail && status == EMU_OK) status = EMU_LAUNCH_FAILED;
     if (out_counters) *out_counters = counters;
     return status;
 }

@@ -113,6 +113,9 @@ typedef struct EmuReporter {
     void (*finding)(void *user, const EmuFinding *finding);
     void (*print)(void *user, Str text); /* vprintf and __assertfail; NULL: to standard output */
     void *user;
+    /* When a launch has ended, for every instruction that ran: its opcode with all that follows a
+     * dot ("fma.rn.f32"), its line, and how often it ran. May be told in parts; NULL: not told. */
+    void (*executed)(void *user, Str form, uint32_t ptx_line, uint64_t times);
 } EmuReporter;
 
 /* What a launch did, in warp instructions unless said otherwise. */

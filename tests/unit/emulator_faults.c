@@ -116,7 +116,7 @@ static Str right_text(Arena *arena, Str text) {
 
 // A file has one fault, and so the parameters of its kernel are 8 bytes each, or 4 of a u32.
 static EmuStatus launch(Rig *rig, const Case *c, Seen *seen) {
-    EmuReporter reporter = {note_finding, NULL, seen};
+    EmuReporter reporter = {note_finding, NULL, seen, coverage_note};
     const EmuFunction *function = emu_module_function(rig->module, STR("kernel"));
     uint8_t parameters[64] = {0};
     for (uint32_t i = 0; i < c->argument_count; i++) {

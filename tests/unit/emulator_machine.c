@@ -71,7 +71,7 @@ static void test_who(void) {
     for (int workers = 1; workers <= 3; workers += 2) {
         enum { N = 2 * 3 * 2 * 5 * 3 * 4 };
         uint64_t address = rig_memory(&rig, 4 * N);
-        EmuReporter reporter = {rig_finding, rig_print, &rig};
+        EmuReporter reporter = {rig_finding, rig_print, &rig, coverage_note};
         EmuLaunch launch = {.function = emu_module_function(rig.module, STR("who")),
                             .grid = {2, 3, 2},
                             .block = {5, 3, 4},

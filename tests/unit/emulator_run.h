@@ -4,6 +4,7 @@
 
 #include "base/guard.h"
 #include "emulator/machine/machine.h"
+#include "tests/unit/emulator_coverage.h"
 #include "tests/unit/test.h"
 
 typedef struct Rig {
@@ -92,7 +93,7 @@ static inline uint64_t rig_copy(Rig *rig, const void *bytes, size_t size) {
 // Runs the kernel `name` over `grid` blocks of `block` threads; parameters are 64-bit words.
 static inline EmuStatus rig_run(Rig *rig, const char *name, uint32_t grid, uint32_t block,
                                 uint32_t shared, const uint64_t *parameters, bool cooperative) {
-    EmuReporter reporter = {rig_finding, rig_print, rig};
+    EmuReporter reporter = {rig_finding, rig_print, rig, coverage_note};
     EmuLaunch launch = {.function = emu_module_function(rig->module, str_from(name)),
                         .grid = {grid, 1, 1},
                         .block = {block, 1, 1},

@@ -7,6 +7,7 @@
 
 #include "base/guard.h"
 #include "emulator/machine/machine.h"
+#include "tests/unit/emulator_coverage.h"
 #include "tests/unit/test.h"
 
 typedef struct Session {
@@ -148,7 +149,8 @@ static bool launch(Session *s, const EmuFunction *function, const uint64_t addre
                       .dynamic_shared = c->dynamic_shared,
                       .parameters = &parameters,
                       .cooperative = c->cooperative};
-    EmuReporter reporter = {.finding = on_finding, .print = on_print, .user = s};
+    EmuReporter reporter = {
+        .finding = on_finding, .print = on_print, .user = s, .executed = coverage_note};
     s->said[0] = s->printed[0] = 0;
     s->findings = 0;
     EmuStatus status = emu_launch(s->device, &what, &s->options, &reporter, NULL);
