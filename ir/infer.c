@@ -173,6 +173,7 @@ const Type *infer_same_shape(const Infer *in, const Type *a, const Type *b) {
 }
 
 bool infer_at_most(const Infer *in, const Dim *a, const Dim *b) {
+    if (a->hi <= b->lo && !dim_is_overflow(a) && !dim_is_overflow(b)) return true;
     if (a->lo > b->hi || dim_proves_lt(in->ctx, b, a)) return false;
     return dim_proves_le(in->ctx, a, b) || add_check(in, CHECK_at_most, a, b);
 }

@@ -28,6 +28,14 @@ const void *intern_find(const InternTable *table, uint64_t hash, InternEqual *eq
 /* Adds an item that is not there yet. */
 void intern_add(InternTable *table, Arena *arena, uint64_t hash, const void *item);
 
+enum { SIZE_CACHE = 64 };
+
+/* What type_bytes said of a type. */
+typedef struct TypeSize {
+    const Type *type;
+    const Dim *bytes;
+} TypeSize;
+
 struct IrContext {
     Arena *arena;
     InternTable ints, dim_lists, strings, blobs, types, dims, atoms, quotients, shared_indices;
@@ -35,6 +43,7 @@ struct IrContext {
     VEC(const DimSymbol *) symbols; /* by id */
     Map named_symbols;
     const Dim *overflow;
+    TypeSize sizes[SIZE_CACHE]; /* lately, by the types' ids */
     uint32_t type_count, dim_count, atom_count;
 };
 

@@ -70,11 +70,18 @@ bool type_is_static(const Type *type, int64_t *out_count) {
 }
 
 /* Bits are counted first, since 4-bit values share bytes. */
-const Dim *type_bytes(IrContext *ctx, const Type *type) {
+static const Dim *compute_bytes(IrContext *ctx, const Type *type) {
     const DTypeInfo *info = dtype_info(type->dtype);
     const Dim *count = type_elements(ctx, type);
     if (info->bits % 8 == 0) return dim_scale(ctx, count, info->bits / 8);
     return dim_ceildiv(ctx, dim_scale(ctx, count, info->bits), dim_const(ctx, 8));
+}
+
+/* Each node that is made is measured, most often by a type that was seen before. */
+const Dim *type_bytes(IrContext *ctx, const Type *type) {
+    TypeSize *known = &ctx->sizes[type->id % SIZE_CACHE];
+    if (known->type != type) *known = (TypeSize){type, compute_bytes(ctx, type)};
+    return known->bytes;
 }
 
 void buf_type(Buf *buf, const Type *type) {

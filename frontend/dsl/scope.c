@@ -7,7 +7,12 @@
 #include <math.h>
 
 void dsl_scope_set(Sema *s, Str name, Value value) {
-    Value *place = NEW(s->arena, Value);
+    Value *place = map_get(&s->frame->names, name);
+    if (place) {
+        *place = value;
+        return;
+    }
+    place = NEW(s->arena, Value);
     *place = value;
     map_set(&s->frame->names, name, place);
 }
