@@ -323,10 +323,35 @@ static void store_lanes(Lowering *l, const Access *access, const Place *place, c
     l->model->store(l, access, place, mask, values_to_storage(l, dtype, value));
 }
 
+/* Whether lanes whose elements have no common stride have different ones nevertheless: those that
+ * are a number away from lane 0's, like those of (lane // 8, lane % 8). */
+static bool are_apart(Lowering *l, const Dim *element, uint32_t lanes) {
+    IrContext *ctx = l->program->ctx;
+    const DimSymbol *lane = dims_lane_symbol(l, lanes);
+    int64_t *distances = NEW_ARRAY(l->arena, int64_t, lanes);
+    const Dim *first = NULL;
+    for (uint32_t i = 0; i < lanes; i++) {
+        const Dim *number = dim_const(ctx, i);
+        const Dim *own = dim_substitute(ctx, element, &lane, &number, 1);
+        if (i == 0) first = own;
+        if (!dim_is_const(dim_sub(ctx, own, first), &distances[i])) return false;
+        for (uint32_t k = 0; k < i; k++)
+            if (distances[k] == distances[i]) return false;
+    }
+    return true;
+}
+
+static bool may_collide(Lowering *l, const Address *address, const Place *place, uint32_t index) {
+    const Access *access = &address->access;
+    if (place->kind == PLACE_same) return true;
+    if (place->kind != PLACE_scattered) return false;
+    if (!l->model->threads || access->instr->at) return true;
+    return !are_apart(l, dims_of_register(l, access->type, index, address->element), place->lanes);
+}
+
 static void store_register(Lowering *l, const Access *access, const Place *place, const Mask *mask,
-                           V value) {
-    bool may_collide = place->kind == PLACE_same || place->kind == PLACE_scattered;
-    if (place->lanes > 1 && may_collide)
+                           V value, bool collide) {
+    if (collide)
         l->model->each_lane(l, access, place, mask, value, store_lanes);
     else
         store_lanes(l, access, place, mask, value);
@@ -367,7 +392,8 @@ static bool is_shared_out(Lowering *l, const TileBlock *block, uint32_t view) {
     for (size_t i = 0; i < block->instrs.count; i++) {
         const TileInstr *instr = block->instrs.data[i];
         bool access = instr->op == TILE_load || instr->op == TILE_store;
-        if (instr->op == TILE_sort) return false;
+        if (instr->op == TILE_sort || instr->op == TILE_mma || instr->op == TILE_mma_store)
+            return false;
         if (access && instr->view == view && !is_of_lane(l, instr)) return false;
         for (uint32_t j = 0; j < instr->block_count; j++)
             if (!is_shared_out(l, &instr->blocks[j], view)) return false;
@@ -399,5 +425,6 @@ void lower_store(Lowering *l, const TileInstr *instr, uint32_t index) {
     Mask mask = guards_mask(l, instr, type, index);
     Place place = place_of(l, &address, index);
     if (!try_stream(l, &address.access, &place, &mask, value))
-        store_register(l, &address.access, &place, &mask, value);
+        store_register(l, &address.access, &place, &mask, value,
+                       place.lanes > 1 && may_collide(l, &address, &place, index));
 }

@@ -95,6 +95,11 @@ void lower_map(Lowering *l, const TileInstr *instr, uint32_t index) {
     l->values[instr->result].items[index] = map_register(l, &map, args);
 }
 
+void lower_mma(Lowering *l, const TileInstr *instr) {
+    require(l->model->mma);
+    l->model->mma(l, instr);
+}
+
 /* ---- move ------------------------------------------------------------------------------------ */
 
 static int64_t extent_of(const TileType *type, uint32_t axis) {

@@ -108,6 +108,8 @@ typedef struct LaneModel {
     void (*kernel)(Lowering *l);
     /* Says that what is emitted now comes from the instruction; NULL: nobody wants to know. */
     void (*note_place)(Lowering *l, const TileInstr *instr);
+    /* Products of matrices and the stores of their sums; NULL: the target has none. */
+    void (*mma)(Lowering *l, const TileInstr *instr);
     /* Sorts the rows of a sort instruction; NULL: one lane does, by lower_sort. */
     void (*sort)(Lowering *l, const TileInstr *instr);
     bool versions; /* whether code without guards beside the guarded one pays */
@@ -314,5 +316,6 @@ V sort_is_less(Lowering *l, DType dtype, V a, V b);
 /* ---- control.c, compute.c, check.c, reduce.c, random.c, sort.c ---- */
 EmitRegister lower_const, lower_index, lower_test, lower_map, lower_move, lower_check;
 EmitWhole lower_for, lower_if, lower_reduce, lower_scan, lower_dot, lower_random, lower_sort;
+EmitWhole lower_mma; /* mma and mma_store */
 
 #endif

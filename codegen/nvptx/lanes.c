@@ -154,6 +154,7 @@ const LaneModel lane_model_nvptx = {
     .one_lane = one_lane,
     .kernel = nvptx_kernel,
     .note_place = nvptx_note_place,
+    .mma = nvptx_mma,
     .sort = nvptx_sort,
     .threads = true,
 };

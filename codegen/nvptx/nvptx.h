@@ -26,6 +26,8 @@ void nvptx_order_lanes(Lowering *l);
 void nvptx_open_places(Lowering *l);
 void nvptx_note_place(Lowering *l, const TileInstr *instr);
 void nvptx_close_places(Lowering *l);
+/* mma.c */
+void nvptx_mma(Lowering *l, const TileInstr *instr);
 /* sort.c */
 void nvptx_sort(Lowering *l, const TileInstr *instr);
 /* kernel.c */

@@ -17,7 +17,7 @@
  * axis is not contiguous is copied into a scratch panel [K, nr] first; constants have been packed
  * by the `pack` pass so that this is not needed.
  */
-#include "codegen/skeleton/domain.h"
+#include "codegen/skeleton/mma.h"
 #include "codegen/skeleton/sums.h"
 
 enum { BLOCK_TILES = 8, PACK_MIN_ROWS = 8 };
@@ -354,6 +354,66 @@ static NodeId find_contract(const Graph *g) {
     return NODE_none;
 }
 
+/* ---- by tensor cores ------------------------------------------------------------------------- */
+
+static TileId mma_a(MmaWalk *w, const Dim *row, const Dim *k) {
+    Contraction *s = w->user;
+    set_group(s, GROUP_m, row);
+    set_group(s, GROUP_k, k);
+    return operand_at(s, s->a, true);
+}
+
+static TileId mma_b(MmaWalk *w, const Dim *row, const Dim *k) {
+    Contraction *s = w->user;
+    set_group(s, GROUP_n, row);
+    set_group(s, GROUP_k, k);
+    return operand_at(s, s->b, false);
+}
+
+static void mma_result(MmaWalk *w, const Dim *row, const Dim *column, TileId sums) {
+    Contraction *s = w->user;
+    set_group(s, GROUP_m, row);
+    set_group(s, GROUP_n, column);
+    set_result_index(s);
+    store_result(s, sums);
+}
+
+/* Whether the operand's last axis is summed over. */
+static bool ends_in_k(const Contraction *s, NodeId operand, bool is_a) {
+    int last = (int)graph_type(s->request->region, operand)->rank - 1;
+    for (uint32_t i = 0; i < s->label_count; i++)
+        if ((is_a ? s->labels[i].a_axis : s->labels[i].b_axis) == last)
+            return s->labels[i].group == GROUP_k;
+    return true;
+}
+
+static DType operand_dtype(const Contraction *s) {
+    const Graph *g = s->request->region;
+    DType a = graph_type(g, s->a)->dtype, b = graph_type(g, s->b)->dtype;
+    if (a != b || !mma_pays(s->extent[GROUP_m], s->extent[GROUP_n], s->extent[GROUP_k]))
+        return DT_count;
+    return mma_operand_dtype(s->request, a, sum_dtype(s));
+}
+
+static void build_mma(Contraction *s) {
+    for (uint32_t i = 0; i < s->label_count; i++)
+        if (s->labels[i].group == GROUP_batch)
+            s->labels[i].index = domain_add_work(&s->e, "b", s->labels[i].dim);
+    MmaWalk walk = {.e = &s->e,
+                    .m = s->extent[GROUP_m],
+                    .n = s->extent[GROUP_n],
+                    .k = s->extent[GROUP_k],
+                    .operand = operand_dtype(s),
+                    .sum = sum_dtype(s),
+                    .a = mma_a,
+                    .b = mma_b,
+                    .store = mma_result,
+                    .a_along_k = ends_in_k(s, s->a, true),
+                    .b_along_k = ends_in_k(s, s->b, false),
+                    .user = s};
+    mma_build(&walk);
+}
+
 /* Copying the panel pays when it is read in many row tiles, and it must stay in the cache. */
 static bool should_pack(const Contraction *s) {
     int64_t bytes = s->extent[GROUP_k]->hi * s->nr * (int64_t)(dtype_info(sum_dtype(s))->bits / 8);
@@ -369,6 +429,8 @@ TileProgram *skeleton_build_contract(const SkeletonRequest *request, const char 
     init(&s, request, id, false);
     if (request->state == TILE_free)
         build_free(&s);
+    else if (operand_dtype(&s) != DT_count)
+        build_mma(&s);
     else
         build_placed(&s);
     if (s.e.error == NULL && should_pack(&s)) {

@@ -12,6 +12,7 @@
  * only slower. Convolutions with few output channels a group (depthwise) are made element by
  * element instead, with vectors along whichever axis is contiguous.
  */
+#include "codegen/skeleton/mma.h"
 #include "codegen/skeleton/pointwise.h"
 #include "codegen/skeleton/sums.h"
 
@@ -307,6 +308,77 @@ static void build_tiles(Conv *s) {
     if (!never) emit_end_if(e, branch, NULL, 0);
 }
 
+/* ---- by tensor cores: rows are pixels, columns output channels, k the taps and their channels -- */
+
+static void set_pixel(Conv *s, const Dim *row) {
+    const Dim *dims[TYPE_MAX_RANK], *index[TYPE_MAX_RANK];
+    dims[0] = s->domain.dims[0];
+    for (uint32_t i = 0; i < s->spatial; i++) dims[1 + i] = s->domain.dims[2 + i];
+    emit_delinear(&s->e, 1 + s->spatial, dims, row, index);
+    s->domain.index[0] = s->x_index[0] = index[0];
+    for (uint32_t i = 0; i < s->spatial; i++) s->domain.index[2 + i] = index[1 + i];
+}
+
+static void set_tap(Conv *s, const Dim *k) {
+    const Dim *dims[TYPE_MAX_RANK], *index[TYPE_MAX_RANK];
+    for (uint32_t i = 0; i < s->spatial; i++) dims[i] = s->w->dims[2 + i];
+    dims[s->spatial] = s->channels;
+    emit_delinear(&s->e, 1 + s->spatial, dims, k, index);
+    for (uint32_t i = 0; i < s->spatial; i++) s->w_index[2 + i] = index[i];
+    set_channel(s, s->e.ctx, index[s->spatial]);
+}
+
+static TileId mma_pixels(MmaWalk *w, const Dim *row, const Dim *k) {
+    Conv *s = w->user;
+    ValueEmitter *e = w->e;
+    set_pixel(s, row);
+    set_tap(s, k);
+    for (uint32_t i = 0; i < s->spatial; i++) {
+        s->x_index[2 + i] = tap_position(s, e, i, s->domain.index[2 + i]);
+        emit_push_guard(e, s->x_index[2 + i], dim_const(e->ctx, 0), s->x->dims[2 + i]);
+    }
+    return emit_value(e, s->node->args[0], s->x_index);
+}
+
+static TileId mma_weights(MmaWalk *w, const Dim *row, const Dim *k) {
+    Conv *s = w->user;
+    set_tap(s, k);
+    s->w_index[0] = output_channel(s, row);
+    return emit_value(w->e, s->node->args[1], s->w_index);
+}
+
+static void mma_result(MmaWalk *w, const Dim *row, const Dim *column, TileId sums) {
+    Conv *s = w->user;
+    set_pixel(s, row);
+    s->domain.index[1] = output_channel(s, column);
+    store_result(s, w->e, sums);
+}
+
+static MmaWalk mma_walk(Conv *s) {
+    IrContext *ctx = s->request->ctx;
+    DType dtype = s->x->dtype == s->w->dtype ? s->x->dtype : DT_count;
+    bool wide = dtype == DT_f64;
+    MmaWalk walk = {.e = &s->e, .n = s->outputs, .k = s->channels, .user = s};
+    walk.sum = wide ? DT_f64 : dtype_compute(s->node->type->dtype);
+    walk.operand = mma_operand_dtype(s->request, dtype, walk.sum);
+    walk.m = s->domain.dims[0];
+    for (uint32_t i = 0; i < s->spatial; i++) {
+        walk.m = dim_mul(ctx, walk.m, s->domain.dims[2 + i]);
+        walk.k = dim_mul(ctx, walk.k, s->w->dims[2 + i]);
+    }
+    walk.a = mma_pixels;
+    walk.b = mma_weights;
+    walk.store = mma_result;
+    walk.b_along_k = true;
+    return walk;
+}
+
+static void build_mma(Conv *s) {
+    MmaWalk walk = mma_walk(s);
+    s->group = domain_add_work(&s->e, "g", dim_const(s->e.ctx, s->groups));
+    mma_build(&walk);
+}
+
 /* ---- element by element ---------------------------------------------------------------------- */
 
 /* x at the current tap, 0 outside. */
@@ -374,7 +446,11 @@ TileProgram *skeleton_build_conv(const SkeletonRequest *request, const char **ou
         return pointwise_build(request, s.node->type, emit_point, out_why);
     emit_init(&s.e, request->ctx, request->arena, request->region, request->state, request->name,
               request->round_everywhere);
-    build_tiles(&s);
+    MmaWalk walk = mma_walk(&s);
+    if (walk.operand != DT_count && mma_pays(walk.m, walk.n, walk.k))
+        build_mma(&s);
+    else
+        build_tiles(&s);
     *out_why = s.e.error;
     return s.e.error == NULL ? s.e.program : NULL;
 }

@@ -266,6 +266,8 @@ static TileCounts count_instr(Counter *c, const TileInstr *instr) {
     case TILE_reduce:
     case TILE_scan: return simple(elements_of(c, instr->args[0]));
     case TILE_dot: return simple(2 * elements_of(c, instr->result));
+    case TILE_mma:
+        return simple(2 * elements_of(c, instr->result) * (double)value_of(c, instr->value));
     case TILE_random: return simple(elements_of(c, instr->result));
     default: return counts;
     }

@@ -127,6 +127,8 @@ static bool run_instr(Run *run, const TileInstr *instr) {
     case TILE_load: return run_load(run, instr);
     case TILE_store: return run_store(run, instr);
     case TILE_sort: return run_sort(run, instr);
+    case TILE_mma: return run_mma(run, instr);
+    case TILE_mma_store: return run_mma_store(run, instr);
     default: return run_compute(run, instr);
     }
 }

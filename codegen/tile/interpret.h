@@ -64,6 +64,8 @@ bool run_views(Run *run, void *const *buffers);
 bool run_load(Run *run, const TileInstr *instr);
 bool run_store(Run *run, const TileInstr *instr);
 bool run_sort(Run *run, const TileInstr *instr);
+bool run_mma(Run *run, const TileInstr *instr);
+bool run_mma_store(Run *run, const TileInstr *instr);
 
 /* interpret_ops.c: the ops that compute. */
 bool run_compute(Run *run, const TileInstr *instr);

@@ -242,3 +242,51 @@ bool run_sort(Run *run, const TileInstr *instr) {
     }
     return true;
 }
+
+/* ---- matrix products: the sums of row i and column j are element i · N + j ------------------- */
+
+/* The sum over k of row i of a and row j of b, with what was there before. */
+static bool add_row(Run *run, const TileInstr *instr, int64_t i, int64_t j, int64_t k,
+                    TileCell *sum) {
+    const Memory *a = &run->views[instr->views[0]], *b = &run->views[instr->views[1]];
+    DType dtype = run->program->views.data[instr->views[0]].dtype;
+    long double number = sum->f;
+    int64_t integer = sum->i;
+    for (int64_t n = 0; n < k; n++) {
+        int64_t at = i * a->dims[1] + n, bt = j * b->dims[1] + n;
+        if (!is_stored(run, instr->views[0], at) || !is_stored(run, instr->views[1], bt))
+            return false;
+        TileCell x = cell_load(dtype, a->base, at), y = cell_load(dtype, b->base, bt);
+        if (dtype_is_float(dtype))
+            number += (long double)x.f * (long double)y.f;
+        else
+            integer = cell_wrap(DT_i32, integer + x.i * y.i);
+    }
+    if (dtype_is_float(dtype))
+        sum->f = cell_round(DT_f32, number);
+    else
+        sum->i = integer;
+    return true;
+}
+
+bool run_mma(Run *run, const TileInstr *instr) {
+    Shape shape;
+    int64_t k = 0, columns = run->views[instr->views[1]].dims[0];
+    TileCell *cells = run_result(run, instr, &shape);
+    if (!cells || !run_dim(run, instr->value, &k)) return false;
+    for (int64_t n = 0; n < shape.count; n++) {
+        cells[n] = run_arg(run, instr, 0)[n];
+        if (!add_row(run, instr, n / columns, n % columns, k, &cells[n])) return false;
+    }
+    return true;
+}
+
+bool run_mma_store(Run *run, const TileInstr *instr) {
+    const TileType *type = tile_value_type(run->program, instr->args[0]);
+    Memory *memory = &run->views[instr->views[0]];
+    for (int64_t n = 0; n < memory->elements; n++) {
+        cell_store(type->dtype, memory->base, n, run_arg(run, instr, 0)[n]);
+        memory->written[n] = run->point;
+    }
+    return true;
+}

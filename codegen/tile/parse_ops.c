@@ -284,6 +284,27 @@ static bool parse_sort(Parser *p, TileId *out_result) {
     return true;
 }
 
+static bool parse_mma(Parser *p, TileId *out_result) {
+    TileId acc;
+    uint32_t views[2];
+    const Dim *k;
+    if (!parse_value(p, &acc)) return false;
+    for (int i = 0; i < 2; i++)
+        if (!parse_want(p, ",") || !parse_view(p, &views[i])) return false;
+    if (!parse_one(p, "k", NULL, &k)) return false;
+    *out_result = tile_mma(&p->b, acc, views[0], views[1], k);
+    return true;
+}
+
+static bool parse_mma_store(Parser *p, TileId *out_result) {
+    TileId acc;
+    uint32_t view;
+    (void)out_result;
+    if (!parse_value(p, &acc) || !parse_want(p, ",") || !parse_view(p, &view)) return false;
+    tile_mma_store(&p->b, acc, view);
+    return true;
+}
+
 static bool parse_random(Parser *p, TileId *out_result) {
     Ids ids = {0};
     int64_t stream;
@@ -325,10 +346,11 @@ static const struct {
     ParseOp *parse;
     uint32_t results;
 } op_parsers[] = {
-    {"load", parse_load, 1},     {"store", parse_store, 0},   {"const", parse_const, 1},
-    {"index", parse_index, 1},   {"test", parse_test, 1},     {"move", parse_move, 1},
-    {"reduce", parse_reduce, 1}, {"scan", parse_scan, 1},     {"dot", parse_dot, 1},
-    {"sort", parse_sort, 0},     {"random", parse_random, 1}, {"check", parse_check, 1},
+    {"load", parse_load, 1},     {"store", parse_store, 0},         {"const", parse_const, 1},
+    {"index", parse_index, 1},   {"test", parse_test, 1},           {"move", parse_move, 1},
+    {"reduce", parse_reduce, 1}, {"scan", parse_scan, 1},           {"dot", parse_dot, 1},
+    {"sort", parse_sort, 0},     {"random", parse_random, 1},       {"check", parse_check, 1},
+    {"mma", parse_mma, 1},       {"mma_store", parse_mma_store, 0},
 };
 
 /* ---- blocks ---------------------------------------------------------------------------------- */

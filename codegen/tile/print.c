@@ -235,6 +235,24 @@ static void put_sort(Printer *p, const TileInstr *instr) {
     if (instr->descending) text(p, " descending");
 }
 
+static void put_mma(Printer *p, const TileInstr *instr) {
+    text(p, "mma");
+    put_values(p, instr->args, 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        text(p, ", ");
+        put_view_name(p, instr->views[i]);
+    }
+    text(p, " k=");
+    tile_put_dim(p->buf, instr->value);
+}
+
+static void put_mma_store(Printer *p, const TileInstr *instr) {
+    text(p, "mma_store");
+    put_values(p, instr->args, 1);
+    text(p, ", ");
+    put_view_name(p, instr->views[0]);
+}
+
 static void put_check(Printer *p, const TileInstr *instr) {
     text(p, "check");
     put_values(p, instr->args, 1);
@@ -289,6 +307,8 @@ static void (*const put_op[TILE_op_count])(Printer *p, const TileInstr *instr) =
     [TILE_sort] = put_sort,
     [TILE_random] = put_random,
     [TILE_check] = put_check,
+    [TILE_mma] = put_mma,
+    [TILE_mma_store] = put_mma_store,
 };
 
 static void indent(Printer *p) {

@@ -265,6 +265,19 @@ TileId tile_dot(TileBuilder *b, TileId acc, TileId a, TileId c) {
     return give_result(b, instr, *tile_value_type(b->program, acc));
 }
 
+TileId tile_mma(TileBuilder *b, TileId acc, uint32_t a_view, uint32_t b_view, const Dim *k) {
+    TileInstr *instr = emit(b, TILE_mma, &acc, 1);
+    instr->views[0] = a_view;
+    instr->views[1] = b_view;
+    instr->value = k;
+    return give_result(b, instr, *tile_value_type(b->program, acc));
+}
+
+void tile_mma_store(TileBuilder *b, TileId acc, uint32_t view) {
+    TileInstr *instr = emit(b, TILE_mma_store, &acc, 1);
+    instr->views[0] = view;
+}
+
 void tile_sort(TileBuilder *b, uint32_t keys, uint32_t indices, uint32_t spare_keys,
                uint32_t spare_indices, const Dim *count, bool descending) {
     TileInstr *instr = emit(b, TILE_sort, NULL, 0);

@@ -82,6 +82,12 @@ typedef enum TileOp {
     /* acc[i, j] + a[i] · b[j] of one dtype, one fused multiply-add an element (integers wrap);
      * placed: a has lanes 1, b those of acc. */
     TILE_dot,
+    /* acc + a·bᵀ for scratch views a [M, ≥K] and b [N, ≥K] of f16, bf16, i8 or u8, over their first K
+     * columns: acc is a tile [n, lanes] of f32 or i32, n · lanes = M · N, with the sums in an order
+     * of the target's own. Only a splat, elementwise ops with other such tiles of the same M and N,
+     * and mma_store know what they are. Products are exact, their sum in any order. NVPTX. */
+    TILE_mma,
+    TILE_mma_store, /* the sums of such a tile to a scratch view [M, N] */
     /* Sorts the first `count` keys of a scratch row, and moves the i64 indices beside them (which
      * the program has stored before, rising) the same way: stable, NaN greatest, -0 equals 0. The
      * spare rows are undefined after; they are the rows themselves where all lanes of NVPTX sort
@@ -143,12 +149,13 @@ struct TileInstr {
     int64_t step;
     uint32_t unroll; /* for: how many iterations to lay out in a row; 0 or 1: none */
     TileId carried;
-    const Dim *value; /* index: the expression; check: the bound; sort: the count */
+    const Dim *value; /* index: the expression; check: the bound; sort: the count; mma: K */
     double number;    /* const of float dtypes; load: the pad value */
     int64_t integer; /* const and pad of integer and bool dtypes; random: stream; check: the site */
     uint32_t axis;   /* reduce, scan */
-    uint32_t axes[TILE_MAX_RANK];        /* move */
-    uint32_t views[4];                   /* sort: keys, indices, scratch keys, scratch indices */
+    uint32_t axes[TILE_MAX_RANK]; /* move */
+    /* sort: keys, indices, scratch keys, scratch indices; mma: a, b; mma_store: the view */
+    uint32_t views[4];
     bool descending, exclusive, reverse; /* sort, scan */
     bool ignores_nan;                    /* reduce max: NaN and the sign of a zero do not matter */
     bool nonpositive; /* map exp: the operand is at most 0, up to rounding, or NaN */
@@ -229,6 +236,8 @@ TileId tile_move(TileBuilder *b, TileType type, TileId value, const uint32_t *ax
 TileId tile_reduce(TileBuilder *b, Op op, TileId value, uint32_t axis);
 TileId tile_scan(TileBuilder *b, Op op, TileId value, uint32_t axis, bool exclusive, bool reverse);
 TileId tile_dot(TileBuilder *b, TileId acc, TileId a, TileId c);
+TileId tile_mma(TileBuilder *b, TileId acc, uint32_t a_view, uint32_t b_view, const Dim *k);
+void tile_mma_store(TileBuilder *b, TileId acc, uint32_t view);
 void tile_sort(TileBuilder *b, uint32_t keys, uint32_t indices, uint32_t spare_keys,
                uint32_t spare_indices, const Dim *count, bool descending);
 TileId tile_random(TileBuilder *b, TileId key, TileId counter, int64_t stream);

@@ -182,6 +182,60 @@ static bool check_dot(Verify *v, const TileInstr *instr) {
     return result_is(v, instr, acc->dtype, acc);
 }
 
+/* A matrix in scratch with constant dims. */
+static const TileView *matrix_view(Verify *v, uint32_t view, int64_t *out_dims) {
+    if (view >= v->program->views.count) {
+        verify_fail(v, "there is no such view");
+        return NULL;
+    }
+    const TileView *found = &v->program->views.data[view];
+    if (found->space == SPACE_scratch && found->rank == 2 &&
+        dim_is_const(found->dims[0], &out_dims[0]) && dim_is_const(found->dims[1], &out_dims[1]))
+        return found;
+    verify_fail(v, "%%%.*s is no matrix in scratch", STR_ARG(found->name));
+    return NULL;
+}
+
+/* Whether a tile has the elements of a matrix of `elements`, dealt out to lanes. */
+static bool is_dealt(Verify *v, const TileType *acc, int64_t elements) {
+    int64_t registers = 0, lanes = 0;
+    bool fits = v->program->state == TILE_placed && acc->rank == 2 && acc->lanes > 1 &&
+                dim_is_const(acc->extents[0], &registers) &&
+                dim_is_const(acc->extents[1], &lanes) && lanes == acc->lanes &&
+                elements % lanes == 0 && elements / lanes == registers;
+    return fits || verify_fail(v, "the tile does not have the sums of %lld elements dealt out",
+                               (long long)elements);
+}
+
+static DType mma_sum(DType dtype) {
+    if (dtype == DT_f16 || dtype == DT_bf16) return DT_f32;
+    return dtype == DT_i8 || dtype == DT_u8 ? DT_i32 : DT_count;
+}
+
+static bool check_mma(Verify *v, const TileInstr *instr) {
+    const TileType *acc = arg_type(v, instr, 0);
+    int64_t a_dims[2], b_dims[2], k = 0;
+    const TileView *a = matrix_view(v, instr->views[0], a_dims);
+    const TileView *b = a ? matrix_view(v, instr->views[1], b_dims) : NULL;
+    if (!b) return false;
+    if (a->dtype != b->dtype || mma_sum(a->dtype) != acc->dtype)
+        return verify_fail(v, "does not make sums of %s from %s and %s", dtype_name(acc->dtype),
+                           dtype_name(a->dtype), dtype_name(b->dtype));
+    if (!dim_is_const(instr->value, &k) || k < 0 || k > a_dims[1] || k > b_dims[1])
+        return verify_fail(v, "its k is no constant within the matrices");
+    return is_dealt(v, acc, a_dims[0] * b_dims[0]) && result_is(v, instr, acc->dtype, acc);
+}
+
+static bool check_mma_store(Verify *v, const TileInstr *instr) {
+    const TileType *acc = arg_type(v, instr, 0);
+    int64_t dims[2];
+    const TileView *view = matrix_view(v, instr->views[0], dims);
+    if (!view) return false;
+    if (view->dtype != acc->dtype)
+        return verify_fail(v, "%%%.*s is not of %s", STR_ARG(view->name), dtype_name(acc->dtype));
+    return is_dealt(v, acc, dims[0] * dims[1]);
+}
+
 static bool check_sort(Verify *v, const TileInstr *instr) {
     for (uint32_t i = 0; i < 4; i++) {
         if (instr->views[i] >= v->program->views.count)
@@ -220,13 +274,21 @@ typedef struct TypeRule {
 } TypeRule;
 
 static const TypeRule rules[TILE_op_count] = {
-    [TILE_load] = {0, 1, check_load},   [TILE_store] = {1, 0, check_store},
-    [TILE_const] = {0, 1, NULL},        [TILE_index] = {0, 1, check_index},
-    [TILE_test] = {0, 1, check_test},   [TILE_map] = {-1, 1, check_map},
-    [TILE_move] = {1, 1, check_move},   [TILE_reduce] = {1, 1, check_reduce},
-    [TILE_scan] = {1, 1, check_scan},   [TILE_dot] = {3, 1, check_dot},
-    [TILE_sort] = {0, 0, check_sort},   [TILE_random] = {2, 1, check_random},
+    [TILE_load] = {0, 1, check_load},
+    [TILE_store] = {1, 0, check_store},
+    [TILE_const] = {0, 1, NULL},
+    [TILE_index] = {0, 1, check_index},
+    [TILE_test] = {0, 1, check_test},
+    [TILE_map] = {-1, 1, check_map},
+    [TILE_move] = {1, 1, check_move},
+    [TILE_reduce] = {1, 1, check_reduce},
+    [TILE_scan] = {1, 1, check_scan},
+    [TILE_dot] = {3, 1, check_dot},
+    [TILE_sort] = {0, 0, check_sort},
+    [TILE_random] = {2, 1, check_random},
     [TILE_check] = {1, 1, check_check},
+    [TILE_mma] = {1, 1, check_mma},
+    [TILE_mma_store] = {1, 0, check_mma_store},
 };
 
 bool verify_types(Verify *v, const TileInstr *instr) {

@@ -88,6 +88,7 @@ static const char *launch_function(Attempt *a, const EmuFunction *function, cons
     EmuStatus status = emu_launch(a->host->device, &what, &options, &reporter, &counters);
     a->host->launches++;
     a->host->instructions += counters.instructions;
+    a->host->tensor += counters.tensor;
     if (a->finding) return a->finding;
     if (status == EMU_OK) return NULL;
     return str_format(a->arena, "the launch failed with status %d", (int)status).data;

@@ -10,6 +10,7 @@ typedef struct Emulated {
     EmuDevice *device;
     long launches;
     uint64_t instructions; // of warps
+    uint64_t tensor;       // of them, products of matrices
 } Emulated;
 
 typedef struct EmulatedBuffer {
