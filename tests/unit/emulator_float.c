@@ -243,6 +243,12 @@ SIMPLE(max_f32, bound_32(a, b, false, false, false, false))
 SIMPLE(min_ftz, bound_32(a, b, true, true, false, false))
 SIMPLE(max_nan, bound_32(a, b, false, false, true, false))
 SIMPLE(min_nan_ftz, bound_32(a, b, true, true, true, false))
+SIMPLE(max_ftz, bound_32(a, b, false, true, false, false))
+SIMPLE(min_nan, bound_32(a, b, true, false, true, false))
+SIMPLE(max_nan_ftz, bound_32(a, b, false, true, true, false))
+SIMPLE(min_xor, bound_32(a, b, true, false, false, true))
+SIMPLE(max_ftz_xor, bound_32(a, b, false, true, false, true))
+SIMPLE(min_all, bound_32(a, b, true, true, true, true))
 SIMPLE(max_xor, bound_32(a, b, false, false, false, true))
 SIMPLE(min_nan_xor, bound_32(a, b, true, false, true, true))
 static bool bound_64(uint64_t got, uint64_t a, uint64_t b, bool least) {
@@ -303,6 +309,8 @@ static const ScalarRow rows[] = {
     {"add.f32", "wff", add_rn, NULL},
     {"sub.ftz.f32", "wff", sub_ftz, NULL},
     {"mul.f32", "wff", mul_rn, NULL},
+    {"mul.ftz.f32", "wff", mul_ftz, NULL},
+    {"add.ftz.f32", "wff", add_ftz, NULL},
     {"add.sat.f32", "wff", add_sat, NULL},
     {"sub.sat.f32", "wff", sub_sat, NULL},
     {"mul.ftz.sat.f32", "wff", mul_sat, NULL},
@@ -323,6 +331,12 @@ static const ScalarRow rows[] = {
     {"min.ftz.NaN.f32", "wff", min_nan_ftz, NULL},
     {"max.xorsign.abs.f32", "wff", max_xor, NULL},
     {"min.NaN.xorsign.abs.f32", "wff", min_nan_xor, NULL},
+    {"max.ftz.f32", "wff", max_ftz, NULL},
+    {"min.NaN.f32", "wff", min_nan, NULL},
+    {"max.ftz.NaN.f32", "wff", max_nan_ftz, NULL},
+    {"min.xorsign.abs.f32", "wff", min_xor, NULL},
+    {"max.ftz.xorsign.abs.f32", "wff", max_ftz_xor, NULL},
+    {"min.ftz.NaN.xorsign.abs.f32", "wff", min_all, NULL},
     {"min.f64", "ldd", NULL, min_f64},
     {"max.f64", "ldd", NULL, max_f64},
     {"abs.f32", "wf", abs_32, NULL},

@@ -227,7 +227,8 @@ static void test_warp_sync(void) {
     rig_close(&rig);
 }
 
-// Groups of lanes that each name only themselves, at one instruction, together and one after another.
+// Groups of lanes that each name only themselves, at one instruction: all of them together, and
+// one group after another.
 static void test_groups(void) {
     Rig rig;
     uint32_t out[32];

@@ -192,6 +192,15 @@ NEAR(ex2_bf16, bf16, near_flush(exp2(near_flush(x))), 0x1p-7, 0)
 NEAR(tanh_f16, f16, tanh(x), 0, 0x1.03p-11)
 NEAR(tanh_bf16, bf16, near_flush(tanh(near_flush(x))), 0x1p-8, 0)
 
+#define NEAR_PAIR(name)                                                                            \
+    static bool name##x2(uint64_t got, uint64_t a, uint64_t b, uint64_t c) {                       \
+        return name(got & 0xffff, a & 0xffff, b, c) && name(got >> 16, a >> 16, b, c);             \
+    }
+NEAR_PAIR(ex2_f16)
+NEAR_PAIR(ex2_bf16)
+NEAR_PAIR(tanh_f16)
+NEAR_PAIR(tanh_bf16)
+
 // Flushed results of flushed arguments: next to the least normal number either is right.
 static bool flushed(uint64_t got, double want, double relative) {
     if (fabs(want) < 0x1.00001p-126 && !(got & 0x7f800000)) return (got & 0x7fffffff) == 0;
@@ -204,6 +213,8 @@ static bool flushed(uint64_t got, double want, double relative) {
         return flushed(got, expression, relative);                                                 \
     }
 NEAR_FTZ(ex2_ftz, exp2(x), 0x1p-22)
+NEAR_FTZ(root_ftz, sqrt(x), 0x1p-23)
+NEAR_FTZ(rsqrt_ftz, 1 / sqrt(x), 0x1.12p-23)
 NEAR_FTZ(rcp_ftz, 1 / x, 0x1p-23)
 NEAR_FTZ(quotient_ftz, x / y, 0x1p-22)
 
@@ -264,6 +275,12 @@ static const ScalarRow approximate[] = {
     {"ex2.approx.ftz.f32", "wf", NULL, ex2_ftz},
     {"rcp.approx.ftz.f32", "wf", NULL, rcp_ftz},
     {"div.full.ftz.f32", "wff", NULL, quotient_ftz},
+    {"sqrt.approx.ftz.f32", "wf", NULL, root_ftz},
+    {"rsqrt.approx.ftz.f32", "wf", NULL, rsqrt_ftz},
+    {"ex2.approx.f16x2", "wx", NULL, ex2_f16x2},
+    {"ex2.approx.ftz.bf16x2", "wx", NULL, ex2_bf16x2},
+    {"tanh.approx.f16x2", "wx", NULL, tanh_f16x2},
+    {"tanh.approx.bf16x2", "wx", NULL, tanh_bf16x2},
     {"rcp.approx.ftz.f64", "ld", NULL, rcp_64},
     {"rsqrt.approx.ftz.f64", "ld", NULL, rsqrt_64},
     {"ex2.approx.f16", "hh", NULL, ex2_f16},

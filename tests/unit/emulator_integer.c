@@ -153,6 +153,23 @@ static uint64_t chain_mad_32(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     return (a * b + (c | c << 32)) >> 32;
 }
 
+// The same of 64-bit parts, of which the upper result is looked at; the signed high half differs.
+static uint64_t chain_mad_u64(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    (void)d;
+    return high_u64(a, b) + c + (a * b + c < c);
+}
+static uint64_t chain_mad_s64(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    return chain_mad_u64(a, b, c, d) - (a >> 63 ? b : 0) - (b >> 63 ? a : 0);
+}
+static uint64_t chain_mad_s32(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    return chain_mad_32(a, b, c, d) - (a >> 31 ? b : 0) - (b >> 31 ? a : 0);
+}
+// The carry of a high half, added to zero.
+static uint64_t carry_of_high(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    (void)d;
+    return ((a * b >> 32) + c) >> 32;
+}
+
 static uint64_t dot(uint64_t a, uint64_t b, uint64_t c, bool a_signed, bool b_signed, int width,
                     int from) {
     Wide sum = (Wide)c;
@@ -242,6 +259,15 @@ static const ScalarRow rows[] = {
     {"mul.lo.u32 $w4, $w1, $w2; add.cc.u32 $w4, $w4, $w3; mad.hi.u32 $w5, $w1, $w2, $w3; "
      "addc.u32 $w0, $w5, 0",
      "wwww", chain_mad_32, NULL},
+    {"mad.lo.cc.s32 $w4, $w1, $w2, $w3; madc.hi.s32 $w0, $w1, $w2, $w3", "wwww", chain_mad_s32,
+     NULL},
+    {"mad.lo.cc.u64 $l4, $l1, $l2, $l3; madc.hi.u64 $l0, $l1, $l2, $l3", "llll", chain_mad_u64,
+     NULL},
+    {"mad.lo.cc.s64 $l4, $l1, $l2, $l3; madc.hi.cc.s64 $l0, $l1, $l2, $l3", "llll", chain_mad_s64,
+     NULL},
+    {"mad.hi.cc.u32 $w4, $w1, $w2, $w3; madc.lo.u32 $w0, 0, 0, 0", "wwww", carry_of_high, NULL},
+    {"mad.hi.cc.u32 $w4, $w1, $w2, $w3; madc.lo.cc.s32 $w0, 0, $w1, 0", "wwww", carry_of_high,
+     NULL},
     {"dp4a.u32.u32", "wwww", dp4a_uu, NULL},
     {"dp4a.u32.s32", "wwww", dp4a_us, NULL},
     {"dp4a.s32.u32", "wwww", dp4a_su, NULL},

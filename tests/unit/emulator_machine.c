@@ -87,7 +87,7 @@ static void test_who(void) {
     rig_close(&rig);
 }
 
-// Initial values: arrays, addresses of variables and of parts of them, in all spaces that have some.
+// Initial values: arrays, addresses of variables and of parts of them.
 static const char *const variables =
     ".visible .global .align 4 .u32 numbers[4] = {1, 2, 3};\n"
     ".visible .global .align 8 .u64 places[3] = {numbers, numbers+8, generic(numbers)};\n"
