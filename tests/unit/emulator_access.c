@@ -138,6 +138,33 @@ static void test_spaces(void) {
         8);
 }
 
+// Hints change nothing but what discard forgets.
+static void test_hints(void) {
+    check_move(
+        "",
+        "createpolicy.fractional.L2::evict_last.b64 %d5, 0f3F000000;\n"
+        "createpolicy.range.L2::evict_last.b64 %d6, [%o], 256, 256; createpolicy.cvt.L2.b64 %d7, "
+        "%d5;\n"
+        "prefetch.global.L1 [%a]; prefetch.L2 [%a]; prefetchu.L1 [%a];\n"
+        "prefetch.global.L2::evict_last [%a]; applypriority.global.L2::evict_normal [%a], 128;\n"
+        "ld.global.L1::no_allocate.L2::cache_hint.b32 %r1, [%a], %d5;\n"
+        "ldu.global.u32 %r2, [%a]; setp.ne.u32 %p1, %r1, %r2; @%p1 trap;\n"
+        "griddepcontrol.wait; st.global.cs.b32 [%a+2048], %r1; griddepcontrol.launch_dependents;\n"
+        "pmevent 3; fence.sc.cta; fence.acq_rel.gpu; fence.acquire.sys; fence.release.cluster;\n"
+        "membar.cta; membar.sys; fence.proxy.alias; fence.proxy.async.global;",
+        4);
+    Rig rig;
+    uint8_t bytes[BYTES];
+    fill(bytes);
+    rig_open(&rig, "sm_80");
+    CHECK_INT(run_bytes(&rig, "", "discard.global.L2 [%o+128], 128;", 1, 1, bytes), EMU_OK);
+    CHECK_INT(bytes[127], (uint8_t)(127 * 37));
+    CHECK_INT(bytes[128], 0xff);
+    CHECK_INT(bytes[255], 0xff);
+    CHECK_INT(bytes[256], (uint8_t)(256 * 37 + 1));
+    rig_close(&rig);
+}
+
 // Sign and zero extension into wider registers, and stores that truncate.
 static void test_extension(void) {
     Rig rig;
@@ -363,6 +390,7 @@ static void test_options(void) {
 int main(void) {
     RUN(test_sizes);
     RUN(test_spaces);
+    RUN(test_hints);
     RUN(test_extension);
     RUN(test_faults);
     RUN(test_use_after_free);

@@ -167,6 +167,29 @@ static void test_barrier_exits(void) {
     rig_close(&rig);
 }
 
+// The numbered barriers that need not be aligned, in all forms.
+static void test_loose_barriers(void) {
+    Rig rig;
+    uint32_t out[128];
+    rig_open(&rig, "sm_90a");
+    const char *body =
+        "setp.lt.u32 %p1, %t, 64; mov.u32 %r1, 2; @%p1 bra A;\n"
+        "barrier.sync %r1, 128; barrier.arrive 4, 128; bra B;\n"
+        "A: barrier.sync.aligned %r1, 128; barrier.sync 4, 128; B:\n"
+        "barrier.red.popc.u32 %v, 1, %p1; barrier.red.popc.aligned.u32 %r2, 1, 128, !%p1;\n"
+        "barrier.red.and.pred %p2, 5, %p1; barrier.red.or.aligned.pred %p3, 5, %p1;\n"
+        "add.u32 %v, %v, %r2; @%p2 add.u32 %v, %v, 1000; @%p3 add.u32 %v, %v, 500;";
+    for (int k = 0; k < 3; k++) {
+        rig.options.order = orders[k];
+        CHECK_INT(run_words(&rig, "", body, 1, 128, out), EMU_OK);
+        int wrong = 0;
+        for (uint32_t t = 0; t < 128; t++) wrong += out[t] != 64 + 64 + 500;
+        CHECK_INT(wrong, 0);
+        CHECK_STR(rig.log, "");
+    }
+    rig_close(&rig);
+}
+
 static void expect_fault(const char *body, EmuStatus status, EmuFindingKind kind,
                          const char *text) {
     Rig rig;
@@ -281,6 +304,34 @@ static void test_shuffles(void) {
     rig_close(&rig);
 }
 
+// The forms of match, redux and vote that the last test left out, and those of old targets.
+static void test_more_shuffles(void) {
+    Rig rig;
+    uint32_t out[32];
+    rig_open(&rig, "sm_90a");
+    const char *body =
+        "cvt.u64.u32 %d1, %t; shl.b64 %d2, %d1, 33; and.b64 %d2, %d2, 0x300000000;\n"
+        "match.any.sync.b64 %r1, %d2, -1; match.all.sync.b64 %r2|%p1, %d2, -1;\n"
+        "@%p1 mov.u32 %v, 1; @%p1 bra END; setp.ne.u32 %p1, %r2, 0; @%p1 bra END;\n"
+        "and.b32 %r3, %t, 1; shl.b32 %r3, 0x55555555, %r3; setp.ne.u32 %p1, %r1, %r3;\n"
+        "@%p1 bra END; mov.b64 %d3, 7; match.all.sync.b64 %r2|%p1, %d3, -1; @!%p1 bra END;\n"
+        "add.u32 %r4, %t, 5; redux.sync.min.u32 %r5, %r4, -1; setp.ne.u32 %p1, %r5, 5;\n"
+        "@%p1 bra END; redux.sync.and.b32 %r5, %t, -1; setp.ne.u32 %p1, %r5, 0; @%p1 bra END;\n"
+        "redux.sync.or.b32 %r5, %t, -1; setp.ne.u32 %p1, %r5, 31; @%p1 bra END;\n"
+        "redux.sync.xor.b32 %r5, %r4, -1; sub.s32 %r6, 3, %t; redux.sync.min.s32 %r7, %r6, -1;\n"
+        "setp.ne.s32 %p1, %r7, -28; @%p1 bra END; redux.sync.max.u32 %r7, %r6, -1;\n"
+        "setp.ne.u32 %p1, %r7, -1; @%p1 bra END; redux.sync.add.s32 %r7, %r6, -1;\n"
+        "setp.ne.s32 %p1, %r7, -400; @%p1 bra END; setp.lt.u32 %p2, %t, 4;\n"
+        "vote.sync.uni.pred %p3, %p2, -1; @%p3 bra END; vote.sync.all.pred %p3, !%p2, -1;\n"
+        "nanosleep.u32 100; mov.u32 %v, 77; END:";
+    CHECK_INT(run_words(&rig, "", body, 1, 32, out), EMU_OK);
+    int wrong = 0;
+    for (uint32_t t = 0; t < 32; t++) wrong += out[t] != 77;
+    CHECK_INT(wrong, 0);
+    expect_fault("brkpt;", EMU_LAUNCH_FAILED, EMU_FINDING_trap, "brkpt");
+    rig_close(&rig);
+}
+
 static const char *const functions =
     ".func (.param .b32 result) twice(.param .b32 a)\n"
     "{ .reg .b32 %r<4>; ld.param.b32 %r1, [a]; add.u32 %r2, %r1, %r1;\n"
@@ -387,10 +438,12 @@ int main(void) {
     RUN(test_progress);
     RUN(test_barriers);
     RUN(test_barrier_exits);
+    RUN(test_loose_barriers);
     RUN(test_faults);
     RUN(test_warp_sync);
     RUN(test_groups);
     RUN(test_shuffles);
+    RUN(test_more_shuffles);
     RUN(test_calls);
     RUN(test_builtins);
     RUN(test_blocks_that_wait);
