@@ -30,7 +30,8 @@ typedef enum CommandBit {
 #include "driver/commands.def"
 #undef COMMAND
     CMD_all = (1 << COMMAND_count) - 1,
-    CMD_model = CMD_all & ~(CMD_help | CMD_completion | CMD_man) /* those that read a model */
+    CMD_model =
+        CMD_all & ~(CMD_devices | CMD_help | CMD_completion | CMD_man) /* those that read a model */
 } CommandBit;
 
 typedef struct CommandInfo {

@@ -98,7 +98,7 @@ tcc_status cuda_load(Cuda *cuda, const char *device, char *text, size_t size) {
     bool emulator = strncmp(device, "emu", 3) == 0;
     const char *name = getenv("TCC_CUDA_LIBRARY"), *missing = NULL;
     const char *part = strchr(device, ':');
-    bool named = name != NULL && *name != 0;
+    bool named = !emulator && name != NULL && *name != 0;
     snprintf(cuda->name, sizeof cuda->name, "%s", device);
     if (!named) name = emulator ? EMULATOR : "libcuda.so.1";
     cuda->library = emulator && !named ? open_emulator() : dlopen(name, RTLD_NOW | RTLD_LOCAL);

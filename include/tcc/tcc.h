@@ -74,6 +74,17 @@ typedef struct tcc_option {
 /* The i-th option; NULL past the end. */
 TCC_API const tcc_option *tcc_option_at(uint32_t index);
 
+/* Where models can run: a device that is here, or why there is none of its kind. */
+typedef struct tcc_device_info {
+    uint32_t size; /* of this struct */
+    int32_t usable;
+    char device[32]; /* what tcc_open_options.device takes: "cpu", "cuda:0", "emu" */
+    char text[216];  /* "NVIDIA H200, sm_90, 132 multiprocessors, 141 GB", or why there is none */
+} tcc_device_info;
+/* The i-th device: the CPU, GPUs, the software GPU. TCC_INVALID past the end, and for NULL. Loads
+ * the CUDA driver, which stays. */
+TCC_API tcc_status tcc_device_at(uint32_t index, tcc_device_info *out_info);
+
 typedef enum tcc_severity { TCC_NOTE, TCC_WARNING, TCC_ERROR } tcc_severity;
 
 typedef struct tcc_diagnostic {

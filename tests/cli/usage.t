@@ -32,6 +32,7 @@ A wrong command line is status 2, with a hint where there is one.
   ! tcc: note: tcc bench has it
   ! tcc: note: tcc explain has it
   ! tcc: note: tcc info has it
+  ! tcc: note: tcc devices has it
   [2]
   $ tcc --json model.g
   ! tcc: error: there is no option --json of tcc MODEL
@@ -42,6 +43,7 @@ A wrong command line is status 2, with a hint where there is one.
   ! tcc: note: tcc bench has it
   ! tcc: note: tcc explain has it
   ! tcc: note: tcc info has it
+  ! tcc: note: tcc devices has it
   [2]
   $ tcc bench --iteration=3 model.g
   ! tcc: error: there is no option --iteration of tcc bench

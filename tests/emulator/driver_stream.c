@@ -333,7 +333,7 @@ int main(void) {
     RUN_FRESH(test_host_functions, NULL);
     RUN_FRESH(test_orders, NULL);
     RUN_FRESH(test_orders, "TCC_EMU_STREAMS=eager");
-    static char seeds[8][24];
+    static char seeds[8][32];
     for (int i = 0; i < 8; i++) {
         snprintf(seeds[i], sizeof seeds[i], "TCC_EMU_SEED=%d", i);
         RUN_FRESH(test_orders, "TCC_EMU_STREAMS=random", seeds[i]);
