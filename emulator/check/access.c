@@ -16,16 +16,21 @@ static const EmuBlock *block_of(ObserverCta *cta, uint64_t address) {
     return fresh->size ? fresh : NULL;
 }
 
+/* CTAs on other threads may mark bytes of the same word as written. */
+static uint8_t byte_of(const uint8_t *bits, uint64_t at) {
+    return __atomic_load_n(&bits[at / 8], __ATOMIC_RELAXED);
+}
+
 static bool any_bit(const uint8_t *bits, uint64_t at, uint64_t size) {
     for (uint64_t i = at; i < at + size; i++)
-        if (bits[i / 8] >> i % 8 & 1) return true;
+        if (byte_of(bits, i) >> i % 8 & 1) return true;
     return false;
 }
 
 static bool any_written(const EmuBlock *block, uint64_t address, uint64_t size) {
     if (!block || !block->written) return true;
     uint64_t at = address - block->address;
-    if (at % 8 == 0 && block->written[at / 8]) return true;
+    if (at % 8 == 0 && byte_of(block->written, at)) return true;
     return any_bit(block->written, at, size);
 }
 

@@ -182,13 +182,10 @@ __attribute__((target("cx16")))
 #endif
 static Quad
 swap_quad(uint8_t *bytes, Quad value, Quad expected, bool compares) {
-    Quad *at = (Quad *)(void *)bytes, old = *at;
-    for (;;) {
-        if (compares && old != expected) return old;
-        Quad found = __sync_val_compare_and_swap(at, old, value);
-        if (found == old) return old;
-        old = found;
-    }
+    Quad *at = (Quad *)(void *)bytes, old = 0, found;
+    if (compares) return __sync_val_compare_and_swap(at, expected, value);
+    while ((found = __sync_val_compare_and_swap(at, old, value)) != old) old = found;
+    return old;
 }
 
 static Quad quad_lane(const void *slot, int i) {
