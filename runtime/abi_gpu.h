@@ -21,8 +21,9 @@
  * attribute must allow it first), and scratch bytes of global memory, block b the b-th part. What
  * is in either at the start does not matter. Buffers are aligned as their dtype is: a kernel that
  * accesses 16 bytes at a time asks first whether its buffers are, and has other code if not. Single
- * elements of 4 bits are stored by reading and writing their byte, so memory for such buffers is
- * cleared once, when it is allocated: what was never written would be read.
+ * elements of 4 bits are stored by atomic operations on the word of 4 bytes around them, so memory
+ * for such buffers is whole words, cleared once when it is allocated: what was never written would
+ * be read.
  *
  * ERRORS. A kernel that meets an index out of range claims the word by compare-and-swap (state 0 ->
  * 1), writes it and sets state 2; it goes on with the index clamped. The word is all zero before

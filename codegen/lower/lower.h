@@ -14,7 +14,7 @@
  *
  * 4-bit views: two grid points never store to one byte (tile.h). The store of a whole register
  * whose first element is known to have an even index, under no guard that cuts it, writes whole
- * bytes. Every other one changes single nibbles, one after the other, and is slow.
+ * bytes. Every other one changes single nibbles, on NVPTX by atomic operations, and is slow.
  */
 #ifndef TCC_CODEGEN_LOWER_LOWER_H
 #define TCC_CODEGEN_LOWER_LOWER_H

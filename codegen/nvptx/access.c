@@ -54,21 +54,24 @@ static void store_whole_bytes(Lowering *l, const Access *access, const Place *pl
     store_if(l, even, access, place, byte, store_byte);
 }
 
+/* The rest of a byte may belong to any other thread, and there are no atomic operations on bytes:
+ * in the word around it the old bits are cleared, then the new ones set. */
 static void store_nibble(Lowering *l, const Access *access, const Place *place, V value) {
-    nibble_store(l, address_of(l, access, place), place->offsets, value);
-}
-
-/* A byte is read and written, so the lanes with even elements go first, then those with odd ones;
- * and none begins before the lanes have done what they did to the neighbours. */
-static void store_nibbles(Lowering *l, V condition, const Access *access, const Place *place,
-                          V value) {
-    V bit = ll_and(l, place->offsets, ll_i64(l, 1));
-    for (int64_t odd = 0; odd < 2; odd++) {
-        nvptx_order_lanes(l);
-        V mine = ll_and(l, condition, ll_compare(l, LLVMIntEQ, bit, ll_i64(l, odd)));
-        store_if(l, mine, access, place, value, store_nibble);
-    }
-    nvptx_order_lanes(l);
+    V byte = address_of(l, access, place);
+    V number = LLVMBuildPtrToInt(l->builder, byte, l->i64, "");
+    V in_word = ll_and(l, number, ll_i64(l, 3)), three = ll_i64(l, 3), two = ll_i64(l, 2);
+    V word = ll_gep(l, l->i8, byte, LLVMBuildNeg(l->builder, in_word, ""));
+    V odd = ll_and(l, place->offsets, ll_i64(l, 1));
+    V shift = ll_add(l, LLVMBuildShl(l->builder, in_word, three, ""),
+                     LLVMBuildShl(l->builder, odd, two, ""));
+    shift = ll_cast(l, shift, l->i32, false);
+    V mask = ll_i32(l, 15), mine = ll_and(l, ll_cast(l, value, l->i32, false), mask);
+    V others = LLVMBuildNot(l->builder, LLVMBuildShl(l->builder, mask, shift, ""), "");
+    V bits = LLVMBuildShl(l->builder, mine, shift, "");
+    LLVMBuildAtomicRMW(l->builder, LLVMAtomicRMWBinOpAnd, word, others,
+                       LLVMAtomicOrderingMonotonic, 0);
+    LLVMBuildAtomicRMW(l->builder, LLVMAtomicRMWBinOpOr, word, bits, LLVMAtomicOrderingMonotonic,
+                       0);
 }
 
 void nvptx_store(Lowering *l, const Access *access, const Place *place, const Mask *mask, V value) {
@@ -76,14 +79,16 @@ void nvptx_store(Lowering *l, const Access *access, const Place *place, const Ma
     if (place->lanes == 1)
         condition = ll_and(l, condition, ll_compare(l, LLVMIntEQ, l->lane, ll_i32(l, 0)));
     bool nibbles = nibble_is(access->view->dtype);
-    if (nibbles && (condition || !place->even))
-        store_nibbles(l, condition, access, place, value);
-    else if (nibbles)
+    if (nibbles && !condition && place->even) {
         store_whole_bytes(l, access, place, value);
-    else if (condition)
-        store_if(l, condition, access, place, value, store_now);
+        return;
+    }
+    void (*store)(Lowering *, const Access *, const Place *, V) =
+        nibbles ? store_nibble : store_now;
+    if (condition)
+        store_if(l, condition, access, place, value, store);
     else
-        store_now(l, access, place, value);
+        store(l, access, place, value);
 }
 
 void nvptx_each_lane(Lowering *l, const Access *access, const Place *place, const Mask *mask,

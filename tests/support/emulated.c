@@ -44,16 +44,18 @@ static uint64_t take(Attempt *a, size_t bytes, const void *data) {
 }
 
 static uint64_t take_buffer(Attempt *a, const EmulatedBuffer *buffer) {
+    enum { WORD = 4 };
     size_t shift = a->launch->misaligned ? buffer->element : 0;
     if (buffer->bytes == 0) return 0;
     if (buffer->output && !buffer->packed) {
         uint64_t address = take(a, buffer->bytes + shift, NULL);
         return address + shift;
     }
-    char *copy = arena_alloc(a->arena, buffer->bytes + shift);
-    memset(copy, 0, shift);
+    size_t bytes = buffer->bytes + shift;
+    if (buffer->packed) bytes = (bytes + WORD - 1) / WORD * WORD;
+    char *copy = arena_alloc(a->arena, bytes); // zeros
     memcpy(copy + shift, buffer->data, buffer->bytes);
-    return take(a, buffer->bytes + shift, copy) + shift;
+    return take(a, bytes, copy) + shift;
 }
 
 static void bring_back(const Attempt *a, uint64_t address, void *data, size_t bytes) {
