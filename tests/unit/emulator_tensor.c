@@ -1,6 +1,6 @@
 // Every form of the tensor instructions, from text to result: matrices of ones, and an accumulator
-// of twos, give k + 2 everywhere, of sparse ones k / 2 + 2. Which element is where is the subject of
-// emulator_mma.c; here it is that each form is decoded and its registers are found.
+// of twos, give k + 2 everywhere, of sparse ones k / 2 + 2. Which element is where is the subject
+// of emulator_mma.c; here it is that each form is decoded and its registers are found.
 #include "tests/unit/emulator_run.h"
 
 typedef enum Number { N_f16, N_f32, N_s32, N_f64 } Number;
