@@ -65,6 +65,7 @@ static ObserverCta *check_cta_begin(Observer *observer, const ObserveCta *what) 
 
 static void check_cta_end(Observer *observer, ObserverCta *cta) {
     CheckObserver *o = check_of(observer);
+    if (!cta) return; /* it never began: there was no memory */
     if (arena_used(cta->arena) > CTA_MEMORY_MOST) {
         arena_free(cta->arena);
         return;
