@@ -101,7 +101,7 @@ struct Function {
     EmuFunctionInfo info;
     const char *name;
     int dynamic_shared_limit; /* bytes */
-    int carveout, cache;
+    int carveout;
     bool non_portable_cluster;
 };
 
@@ -265,8 +265,8 @@ struct Node {
     Action action;
     Node **dependencies;
     size_t dependency_count;
-    Node *cloned_from;
-    size_t mark; /* scratch of walks over the graph */
+    const Node *cloned_from; /* compared, never followed */
+    size_t mark;             /* scratch of walks over the graph */
     /* What GetParams shows of a kernel's parameters: an address for each. */
     void **parameter_list;
 };
@@ -284,8 +284,6 @@ CUresult graph_add(Graph *graph, Node *const *dependencies, size_t count, Action
                    Node **out_node);
 Graph *graph_copy(const Graph *graph);
 void graph_free(Graph *graph);
-/* Whether `ancestor` is `node` or before it. */
-bool node_is_behind(const Node *node, const Node *ancestor);
 
 /* A capture: the streams of it make one graph. */
 struct Capture {

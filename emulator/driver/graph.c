@@ -127,6 +127,15 @@ CUresult graph_clone(CUgraph *clone, CUgraph graph) {
     return *clone != NULL ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+CUresult graph_find_in_clone(CUgraphNode *node, CUgraphNode original, CUgraph clone) {
+    if (node == NULL || original == NULL || !object_is(clone, OBJECT_graph))
+        return CUDA_ERROR_INVALID_VALUE;
+    *node = NULL;
+    for (size_t i = 0; i < clone->count && *node == NULL; i++)
+        if (clone->nodes[i]->cloned_from == original) *node = clone->nodes[i];
+    return *node != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 /* ---- lists that are asked for ---------------------------------------------------------------- */
 
 /* Hosts ask for the count with no list, then for a list of that many; room that is left over is

@@ -141,6 +141,9 @@ static void test_edges(void) {
     CHECK_INT(cuda.cuGraphNodeGetDependentNodes(c, list, &count), CUDA_SUCCESS);
     CHECK_INT(count, 0);
     CHECK_INT(cuda.cuGraphClone(&clone, graph), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuGraphNodeFindInClone(&list[0], c, clone), CUDA_SUCCESS);
+    CHECK(list[0] != c);
+    CHECK_INT(cuda.cuGraphNodeFindInClone(&list[0], c, graph), CUDA_ERROR_INVALID_VALUE);
     CHECK_INT(cuda.cuGraphRemoveDependencies(graph, &b, &c, 1), CUDA_SUCCESS);
     CHECK_INT(cuda.cuGraphRemoveDependencies_v2(graph, &b, &c, NULL, 1), CUDA_ERROR_INVALID_VALUE);
     count = 4;
