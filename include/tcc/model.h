@@ -194,8 +194,8 @@ typedef struct tcc_model_api {
 
     /* The same in two steps: enqueue may return before the work is done, sync waits for all that
      * was enqueued for the session. The tensors are copied, their memory must live until then.
-     * `stream` says in which order with other work: on a GPU it is the caller's CUstream, on the
-     * CPU a tcc_stream (below) or NULL, where enqueue does the work itself. enqueue tells of wrong
+     * `stream` says in which order with other work: a tcc_stream (below), on a GPU too, or NULL,
+     * where enqueue does the work itself. enqueue tells of wrong
      * arguments that can be seen at once, sync of the first error of all else; what was enqueued
      * behind that for the session is left out. Every other call on a session with such work waits
      * for it first, but for session_message, which is to be asked after a sync. */
