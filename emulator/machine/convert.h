@@ -22,7 +22,7 @@ typedef enum EmuRounding {
 /* One `cvt`. Of integers .sat clamps to the range of `to`; from float to integer that happens
  * always. .satfinite puts the greatest finite value where there would be an infinity. */
 typedef struct EmuConversion {
-    uint8_t to, from; /* PtxType: integers, floats, and packed floats */
+    uint8_t to, from; /* PtxType: integers, floats of 8 bits (e4m3, e5m2) and more, and packed */
     uint8_t rounding; /* EmuRounding; of exact conversions any */
     bool integral;    /* .rni .rzi .rmi .rpi from float to float: to an integral value */
     bool ftz;         /* f32 subnormals, given or made, are zeros of their sign */

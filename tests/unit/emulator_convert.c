@@ -282,6 +282,7 @@ static int wrong_lanes(const EmuConversion *c, uint64_t start) {
 
 static bool converts(PtxType type) {
     PtxTypeClass class = ptx_type_class(type);
+    if (class == PTX_CLASS_float && emu_canonical_nan(type) == 0) return false; // of newer devices
     return (class == PTX_CLASS_float || class == PTX_CLASS_signed || class == PTX_CLASS_unsigned) &&
            ptx_type_bits(type) >= 8;
 }
