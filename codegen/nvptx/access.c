@@ -68,8 +68,8 @@ static void store_nibble(Lowering *l, const Access *access, const Place *place, 
     V mask = ll_i32(l, 15), mine = ll_and(l, ll_cast(l, value, l->i32, false), mask);
     V others = LLVMBuildNot(l->builder, LLVMBuildShl(l->builder, mask, shift, ""), "");
     V bits = LLVMBuildShl(l->builder, mine, shift, "");
-    LLVMBuildAtomicRMW(l->builder, LLVMAtomicRMWBinOpAnd, word, others,
-                       LLVMAtomicOrderingMonotonic, 0);
+    LLVMBuildAtomicRMW(l->builder, LLVMAtomicRMWBinOpAnd, word, others, LLVMAtomicOrderingMonotonic,
+                       0);
     LLVMBuildAtomicRMW(l->builder, LLVMAtomicRMWBinOpOr, word, bits, LLVMAtomicOrderingMonotonic,
                        0);
 }

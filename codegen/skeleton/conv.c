@@ -308,7 +308,7 @@ static void build_tiles(Conv *s) {
     if (!never) emit_end_if(e, branch, NULL, 0);
 }
 
-/* ---- by tensor cores: rows are pixels, columns output channels, k the taps and their channels -- */
+/* ---- by tensor cores: rows are pixels, columns output channels, k taps and channels ---------- */
 
 static void set_pixel(Conv *s, const Dim *row) {
     const Dim *dims[TYPE_MAX_RANK], *index[TYPE_MAX_RANK];

@@ -82,8 +82,8 @@ typedef enum TileOp {
     /* acc[i, j] + a[i] · b[j] of one dtype, one fused multiply-add an element (integers wrap);
      * placed: a has lanes 1, b those of acc. */
     TILE_dot,
-    /* acc + a·bᵀ for scratch views a [M, ≥K] and b [N, ≥K] of f16, bf16, i8 or u8, over their first K
-     * columns: acc is a tile [n, lanes] of f32 or i32, n · lanes = M · N, with the sums in an order
+    /* acc + a·bᵀ for scratch views a [M, ≥K] and b [N, ≥K] of f16, bf16, i8 or u8, over their
+     * first K columns: acc is a tile [n, lanes] of f32 or i32, n · lanes = M · N, with the sums in an order
      * of the target's own. Only a splat, elementwise ops with other such tiles of the same M and N,
      * and mma_store know what they are. Products are exact, their sum in any order. NVPTX. */
     TILE_mma,

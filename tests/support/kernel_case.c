@@ -75,6 +75,19 @@ static TileProgram *build(Runner *r, const Target *target, TileState state, cons
     return NULL;
 }
 
+// Whether the program's text reads back as the same text.
+static bool reads_back(Runner *r, const TileProgram *program) {
+    Buf first = {.arena = r->arena}, second = {.arena = r->arena};
+    IrContext *ctx = ir_context_new(r->arena);
+    Diags *diags = diags_new(r->arena, NULL, NULL, 0);
+    tile_print(&first, program);
+    TileProgram *read =
+        tile_parse(ctx, r->arena, diags, diags_add_file(diags, STR("tile"), buf_str(&first)));
+    if (read) tile_print(&second, read);
+    ir_context_free(ctx);
+    return read && str_equal(buf_str(&first), buf_str(&second));
+}
+
 // Symbols made while building (loop variables) need room in the environment.
 static void grow_symbols(Runner *r) {
     uint32_t count = dim_symbol_count(r->test->ctx);
@@ -237,7 +250,8 @@ static const char *run_one(Runner *r, const char *what, const char *target_name,
     r->what = what;
     TileProgram *program = build(r, target, state, &why);
     if (!program) return str_format(r->arena, "%s: %s", what, why).data;
-    const char *fault = interpret(r, program);
+    const char *fault = reads_back(r, program) ? NULL : "its text does not read back";
+    if (!fault) fault = interpret(r, program);
     if (!fault && state == TILE_placed && target->kind == TARGET_cpu && r->test->compile) {
         r->what = "compiled";
         fault = compile(r, program, target);
