@@ -1,6 +1,7 @@
 /* Running reductions: one row along the axis a grid point, in order; sums in blocks (sums.h), of
  * which what is stored is the sum of the finished ones plus that of the block at hand. Vectors run
- * along the last axis when that is not the running one; else elements are made one by one. */
+ * along the last axis when that is not the running one; else elements are made one by one, on a GPU
+ * each lane those of a row of its own. */
 #include "codegen/skeleton/domain.h"
 #include "codegen/skeleton/sums.h"
 
@@ -86,12 +87,24 @@ static void run_vectors(Cumulative *s, const Dim *length, const Dim *position) {
     emit_end_if(e, branch, NULL, 0);
 }
 
+/* The axis that vectors run along; the rank for none. */
+static uint32_t vector_axis(const Cumulative *s) {
+    uint32_t rank = s->domain.rank, last = rank - 1, best = rank;
+    if (s->request->state == TILE_free) return rank;
+    if (s->axis != last) return last;
+    for (uint32_t i = 0; i < last && s->request->target->kind == TARGET_gpu; i++)
+        if (best == rank ||
+            dim_tune_value(s->domain.dims[i]) > dim_tune_value(s->domain.dims[best]))
+            best = i;
+    return best;
+}
+
 static void build(Cumulative *s) {
     ValueEmitter *e = &s->e;
     bool free = s->request->state == TILE_free;
     int64_t lanes = free ? 0 : s->request->target->lanes;
-    uint32_t last = s->domain.rank - 1;
-    bool vectors = s->axis != last && !free;
+    uint32_t along = vector_axis(s);
+    bool vectors = along < s->domain.rank;
     emit_set_shape(e, (TileShape){.rank = 0, .lanes = free ? 0 : 1});
     if (vectors)
         emit_set_shape(e, (TileShape){.rank = 1,
@@ -100,14 +113,13 @@ static void build(Cumulative *s) {
     for (uint32_t i = 0; i < s->domain.rank; i++) {
         if (i == s->axis) continue;
         const Dim *extent = s->domain.dims[i];
-        if (vectors && i == last) extent = dim_ceildiv(e->ctx, extent, dim_const(e->ctx, lanes));
+        if (i == along) extent = dim_ceildiv(e->ctx, extent, dim_const(e->ctx, lanes));
         const Dim *index = domain_add_work(e, "i", extent);
-        if (vectors && i == last)
-            index = dim_add(e->ctx, dim_scale(e->ctx, index, lanes), emit_axis(e, 0));
+        if (i == along) index = dim_add(e->ctx, dim_scale(e->ctx, index, lanes), emit_axis(e, 0));
         s->domain.index[i] = index;
     }
     if (vectors)
-        run_vectors(s, s->domain.dims[last], s->domain.index[last]);
+        run_vectors(s, s->domain.dims[along], s->domain.index[along]);
     else
         run_axis(s);
 }
