@@ -83,9 +83,10 @@ typedef enum TileOp {
      * placed: a has lanes 1, b those of acc. */
     TILE_dot,
     /* acc + a·bᵀ for scratch views a [M, ≥K] and b [N, ≥K] of f16, bf16, i8 or u8, over their
-     * first K columns: acc is a tile [n, lanes] of f32 or i32, n · lanes = M · N, with the sums in an order
-     * of the target's own. Only a splat, elementwise ops with other such tiles of the same M and N,
-     * and mma_store know what they are. Products are exact, their sum in any order. NVPTX. */
+     * first K columns: acc is a tile [n, lanes] of f32 or i32, n · lanes = M · N, with the sums in
+     * an order of the target's own. Only a splat, elementwise ops with other such tiles of the same
+     * M and N, and mma_store know what they are. Products are exact, their sum in any order. NVPTX.
+     */
     TILE_mma,
     TILE_mma_store, /* the sums of such a tile to a scratch view [M, N] */
     /* Sorts the first `count` keys of a scratch row, and moves the i64 indices beside them (which
