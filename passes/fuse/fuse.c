@@ -18,12 +18,20 @@ static bool beginning_is_legal(Fuser *f, const Group *group, size_t count, const
     return *out_why == NULL;
 }
 
-/* Bans the first node with which the group cannot be built. A group of one node is left as it is:
- * its error is its own. */
+/* Whether there is more in it than one op with its items. */
+static bool is_fused(const Fuser *f, const Group *group) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < group->nodes.count; i++)
+        count += fuser_class(f, group->nodes.data[i]) != CLASS_ITEM;
+    return !group->gone && count > 1;
+}
+
+/* Bans the first node with which the group cannot be built. A group of one op is left as it is: its
+ * error is its own, and its items cannot leave it. */
 static bool check_group(Fuser *f, const Group *group) {
     const char *why, *last_why;
     size_t lo = 1, hi = group->nodes.count;
-    if (hi == 1 || beginning_is_legal(f, group, hi, &why)) return true;
+    if (!is_fused(f, group) || beginning_is_legal(f, group, hi, &why)) return true;
     last_why = why;
     if (!beginning_is_legal(f, group, lo, &why)) {
         vec_push(f->arena, &f->bans, (Ban){group->root, NODE_none, why});
@@ -60,13 +68,6 @@ static void search(Fuser *f) {
 }
 
 /* ---- bisection ------------------------------------------------------------------------------- */
-
-static bool is_fused(const Fuser *f, const Group *group) {
-    uint32_t count = 0;
-    for (size_t i = 0; i < group->nodes.count; i++)
-        count += fuser_class(f, group->nodes.data[i]) != CLASS_ITEM;
-    return !group->gone && count > 1;
-}
 
 static void leave(Fuser *f, const Group *group, NodeId id) {
     GroupList *in = &f->in[id];
