@@ -7,10 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* A probe that may never end is not to outlive the command, which somebody may kill. */
+static void end_with(pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+}
 
 /* What a dying library writes to stderr is not for the user, nor is a file of its memory. */
 static void be_quiet(void) {
@@ -63,8 +70,9 @@ tcc_status apart_run(void *user, tcc_probe *probe, void *result, size_t size, ch
     }
     fflush(stdout);
     fflush(stderr);
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
     if (child == 0) {
+        end_with(parent);
         be_quiet();
         limit_time(apart->seconds);
         tcc_probe_run(probe, shared);

@@ -22,7 +22,7 @@ typedef struct Reduce {
     const char *folder;
     const char *command; /* of --if; NULL without it */
     bool found;
-    Exit result; /* of writing */
+    Exit result; /* of writing, and of what was told already */
 } Reduce;
 
 /* ---- folders of a model ---------------------------------------------------------------------- */
@@ -120,10 +120,14 @@ static tcc_status ask_command(void *user, const tcc_reduced *candidate, int32_t 
     char folder[MAX_PATH];
     if (!join(folder, base && *base ? base : "/tmp", "tcc-reduce-XXXXXX", "") || !mkdtemp(folder)) {
         report_error("could not make a folder for candidates: %s", strerror(errno));
+        r->result = EXIT_environment;
         return TCC_ENVIRONMENT;
     }
     bool written = write_model(r, folder, candidate);
-    if (!written) report_error("could not write to %s: %s", folder, strerror(errno));
+    if (!written) {
+        report_error("could not write to %s: %s", folder, strerror(errno));
+        r->result = EXIT_environment;
+    }
     *out_wanted = written && run_command(r, folder) == 0;
     remove_model(folder, candidate);
     return written ? TCC_OK : TCC_ENVIRONMENT;
@@ -185,8 +189,9 @@ static void take_result(void *user, const tcc_reduced *reduced) {
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static Exit finish(Reduce *r, tcc_status status) {
+    if (r->result != EXIT_fine) return r->result; /* which was told where it came about */
     Exit result = compilation_result(&r->search.compilation, status);
-    if (result != EXIT_fine || r->found) return result == EXIT_fine ? r->result : result;
+    if (result != EXIT_fine || r->found) return result;
     report_error("%s does not fail: there is nothing to reduce", r->options->operand);
     return EXIT_wrong;
 }

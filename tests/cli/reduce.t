@@ -68,3 +68,9 @@ What cannot be done.
   m.g
   reduced
   small
+
+Candidates that could not be written are told of once.
+
+  $ TMPDIR=/nonexistent tcc reduce m.g --if true -o none
+  ! tcc: error: could not make a folder for candidates: No such file or directory
+  [3]
