@@ -53,6 +53,36 @@ static void check_move(const char *before, const char *body, int size) {
     rig_close(&rig);
 }
 
+// Every type by every kind of load and of store, alone and in vectors of up to 16 bytes.
+static void check_types(const char *load, const char *store) {
+    static const struct {
+        const char *type;
+        int size;
+        char registers;
+    } types[] = {{"u8", 1, 'h'},  {"s8", 1, 'h'},  {"b8", 1, 'h'},  {"u16", 2, 'h'},
+                 {"s16", 2, 'h'}, {"b16", 2, 'h'}, {"u32", 4, 'r'}, {"s32", 4, 'r'},
+                 {"b32", 4, 'r'}, {"f32", 4, 'f'}, {"u64", 8, 'd'}, {"s64", 8, 'd'},
+                 {"b64", 8, 'd'}, {"f64", 8, 'g'}};
+    static const char *const vectors[] = {"", ".v2", "", ".v4"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        for (int n = 1; n <= 4 && n * types[i].size <= 16; n *= 2) {
+            char list[32], body[160], c = types[i].registers;
+            if (n == 1) snprintf(list, sizeof list, "%%%c1", c);
+            if (n == 2) snprintf(list, sizeof list, "{%%%c1, %%%c2}", c, c);
+            if (n == 4) snprintf(list, sizeof list, "{%%%c1, %%%c2, %%%c3, %%%c4}", c, c, c, c);
+            snprintf(body, sizeof body, "%s%s.%s %s, [%%a]; %s%s.%s [%%a+2048], %s;", load,
+                     vectors[n - 1], types[i].type, list, store, vectors[n - 1], types[i].type,
+                     list);
+            check_move("", body, n * types[i].size);
+        }
+}
+
+static void test_types(void) {
+    check_types("ld.global", "st.global");
+    check_types("ld.global.nc", "st.global");
+    check_types("ld", "st");
+}
+
 static void test_sizes(void) {
     check_move("", "ld.global.u8 %h1, [%a]; st.global.u8 [%a+2048], %h1;", 1);
     check_move("", "ld.global.s8 %r1, [%a]; st.global.b8 [%a+2048], %r1;", 1);
@@ -388,6 +418,7 @@ static void test_options(void) {
 }
 
 int main(void) {
+    RUN(test_types);
     RUN(test_sizes);
     RUN(test_spaces);
     RUN(test_hints);

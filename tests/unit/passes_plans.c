@@ -208,14 +208,13 @@ static bool check_model(uint64_t seed, const char *passes) {
 }
 
 static void check_models(const char *passes, uint64_t count) {
-    long before = in_place;
     for (uint64_t seed = 1; seed <= count; seed++)
         if (!check_model(seed, passes)) return;
-    CHECK((uint64_t)(in_place - before) > count / 200);
 }
 
 static void test_a_kernel_an_op(void) {
     check_models("inline,decompose,single,schedule,memory", 1000);
+    CHECK(in_place > 100);
 }
 
 static void test_fused(void) { check_models("inline,decompose,fold,fuse,schedule,memory", 4000); }
