@@ -62,15 +62,6 @@ static tcc_status put_tiles(TextCall *call, TileState state) {
 static tcc_status put_tile(TextCall *call) { return put_tiles(call, TILE_placed); }
 static tcc_status put_tile_free(TextCall *call) { return put_tiles(call, TILE_free); }
 
-/* PTX texts of one module share the header of the first. */
-static Str without_header(Str ptx) {
-    static const char last[] = ".address_size 64\n";
-    const char *end = strstr(ptx.data, last);
-    if (end == NULL) return ptx;
-    size_t skip = (size_t)(end - ptx.data) + sizeof last - 1;
-    return (Str){ptx.data + skip, ptx.size - skip};
-}
-
 static tcc_status put_code(TextCall *call, const Target *target, EmitKind kind) {
     const char *why = NULL;
     tcc_status status = need_program(call);
@@ -83,8 +74,7 @@ static tcc_status put_code(TextCall *call, const Target *target, EmitKind kind) 
         if (emitted != STATUS_ok)
             return compiler_fail(call->compiler, compiler_status(emitted), "kernel %.*s: %s",
                                  STR_ARG(*p->kernels.data[k].name), why);
-        bool joined = k > 0 && target->kind == TARGET_gpu && kind == EMIT_assembly;
-        buf_put(&call->buf, joined ? without_header(text) : text);
+        buf_put(&call->buf, text);
     }
     return status;
 }
@@ -108,8 +98,28 @@ static tcc_status put_assembly(TextCall *call) {
     return put_machine_code(call, last, "asm", "native");
 }
 
+/* The text that a model.so holds: all kernels in one module, whose files are numbered once. */
+static tcc_status put_gpu_code(TextCall *call, const Target *gpu) {
+    GpuImage image;
+    const char *why = NULL;
+    tcc_status status = need_program(call);
+    if (status != TCC_OK) return status;
+    KernelRequest request = {
+        .program = call->unit->core->result.program,
+        .level = call->unit->core->options.level == 0 ? EMIT_fast : EMIT_full,
+        .round_everywhere = rounds_everywhere(call->unit),
+    };
+    Status emitted = kernels_compile_gpu(&request, gpu, call->unit->arena, &image, &why);
+    if (emitted != STATUS_ok)
+        return compiler_fail(call->compiler, compiler_status(emitted), "%s", why);
+    buf_put(&call->buf, image.ptx);
+    return TCC_OK;
+}
+
 static tcc_status put_ptx(TextCall *call) {
-    return put_machine_code(call, call->unit->core->gpu, "ptx", "sm_80");
+    const Target *gpu = call->unit->core->gpu;
+    if (gpu != NULL) return put_gpu_code(call, gpu);
+    return put_machine_code(call, NULL, "ptx", "sm_80");
 }
 
 static tcc_status put_times(TextCall *call) {
