@@ -101,9 +101,9 @@ bool layout_is_parameter(const PtxFunction *entry, const PtxVariable *variable);
 
 /* slots.c: */
 uint32_t slots_register(Decoder *decoder, uint32_t number);
-uint32_t slots_temporary(Decoder *decoder, Width width);
+uint32_t slots_scratch(Decoder *decoder, Width width);
 Width slots_width(const Decoder *decoder, const PtxOperand *operand);
-/* The address of a variable in its own space, as a constant or, of a frame's, in a temporary. */
+/* The address of a variable in its own space, as a constant or, of a frame's, in a scratch slot. */
 uint32_t slots_variable(Decoder *decoder, const PtxVariable *variable, int64_t offset, Width width);
 /* Puts a record that computes an operand before the instruction's. */
 void decoder_before(Decoder *decoder, Handler *run, uint32_t target, uint32_t source,

@@ -59,20 +59,20 @@ typedef double LaneF64 __attribute__((may_alias));
     STORED_##type result = (BITS_##type)(expression);                                              \
     d[i] = lanes >> i & 1 ? result : d[i]
 
+/* Stores the expression of what `__VA_ARGS__` gets in each lane; a full warp needs no mask. */
+#define EACH_LANE(D, expression, ...)                                                              \
+    if (lanes == ~0u) LANE_LOOP {                                                                  \
+            __VA_ARGS__ PUT_ALL(D, expression);                                                    \
+        }                                                                                          \
+    else                                                                                           \
+        LANE_LOOP { __VA_ARGS__ PUT(D, expression); }
+
 /* Handlers of one, two, three and four sources: types of the result and of each source. */
 #define UNARY(name, D, A, expression)                                                              \
     HANDLER(name) {                                                                                \
         TARGET(D);                                                                                 \
         SOURCE(a, A, 1);                                                                           \
-        if (lanes == ~0u) LANE_LOOP {                                                              \
-                GET(x, A, a);                                                                      \
-                PUT_ALL(D, expression);                                                            \
-            }                                                                                      \
-        else                                                                                       \
-            LANE_LOOP {                                                                            \
-                GET(x, A, a);                                                                      \
-                PUT(D, expression);                                                                \
-            }                                                                                      \
+        EACH_LANE(D, expression, GET(x, A, a);)                                                    \
         return STEP_next;                                                                          \
     }
 #define BINARY(name, D, A, B, expression)                                                          \
@@ -80,17 +80,7 @@ typedef double LaneF64 __attribute__((may_alias));
         TARGET(D);                                                                                 \
         SOURCE(a, A, 1);                                                                           \
         SOURCE(b, B, 2);                                                                           \
-        if (lanes == ~0u) LANE_LOOP {                                                              \
-                GET(x, A, a);                                                                      \
-                GET(y, B, b);                                                                      \
-                PUT_ALL(D, expression);                                                            \
-            }                                                                                      \
-        else                                                                                       \
-            LANE_LOOP {                                                                            \
-                GET(x, A, a);                                                                      \
-                GET(y, B, b);                                                                      \
-                PUT(D, expression);                                                                \
-            }                                                                                      \
+        EACH_LANE(D, expression, GET(x, A, a); GET(y, B, b);)                                      \
         return STEP_next;                                                                          \
     }
 #define TERNARY(name, D, A, B, C, expression)                                                      \
@@ -99,19 +89,7 @@ typedef double LaneF64 __attribute__((may_alias));
         SOURCE(a, A, 1);                                                                           \
         SOURCE(b, B, 2);                                                                           \
         SOURCE(c, C, 3);                                                                           \
-        if (lanes == ~0u) LANE_LOOP {                                                              \
-                GET(x, A, a);                                                                      \
-                GET(y, B, b);                                                                      \
-                GET(z, C, c);                                                                      \
-                PUT_ALL(D, expression);                                                            \
-            }                                                                                      \
-        else                                                                                       \
-            LANE_LOOP {                                                                            \
-                GET(x, A, a);                                                                      \
-                GET(y, B, b);                                                                      \
-                GET(z, C, c);                                                                      \
-                PUT(D, expression);                                                                \
-            }                                                                                      \
+        EACH_LANE(D, expression, GET(x, A, a); GET(y, B, b); GET(z, C, c);)                        \
         return STEP_next;                                                                          \
     }
 #define QUATERNARY(name, D, A, B, C, E, expression)                                                \
@@ -121,21 +99,7 @@ typedef double LaneF64 __attribute__((may_alias));
         SOURCE(b, B, 2);                                                                           \
         SOURCE(c, C, 3);                                                                           \
         SOURCE(e, E, 4);                                                                           \
-        if (lanes == ~0u) LANE_LOOP {                                                              \
-                GET(x, A, a);                                                                      \
-                GET(y, B, b);                                                                      \
-                GET(z, C, c);                                                                      \
-                GET(w, E, e);                                                                      \
-                PUT_ALL(D, expression);                                                            \
-            }                                                                                      \
-        else                                                                                       \
-            LANE_LOOP {                                                                            \
-                GET(x, A, a);                                                                      \
-                GET(y, B, b);                                                                      \
-                GET(z, C, c);                                                                      \
-                GET(w, E, e);                                                                      \
-                PUT(D, expression);                                                                \
-            }                                                                                      \
+        EACH_LANE(D, expression, GET(x, A, a); GET(y, B, b); GET(z, C, c); GET(w, E, e);)          \
         return STEP_next;                                                                          \
     }
 

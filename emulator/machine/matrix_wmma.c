@@ -140,7 +140,7 @@ static bool prepare_move(Decoder *decoder, const PtxInstruction *instruction, Re
         instruction->operand_count > 2
             ? decoder_source(decoder, &instruction->operands[2], WIDTH_word)
             : decoder_constant(decoder, WIDTH_word, natural_stride(instruction, &move));
-    list[LIST_ADDRESSES] = slots_temporary(decoder, WIDTH_long);
+    list[LIST_ADDRESSES] = slots_scratch(decoder, WIDTH_long);
     memcpy(list + LIST_MOVE, &move, sizeof move);
     record->list = list;
     record->run = stores ? wmma_store : wmma_load;

@@ -38,7 +38,7 @@ uint32_t slots_register(Decoder *decoder, uint32_t number) {
 }
 
 /* Temporaries belong to one instruction, and are used again by the next. */
-uint32_t slots_temporary(Decoder *decoder, Width width) {
+uint32_t slots_scratch(Decoder *decoder, Width width) {
     Temporaries *temporaries = &decoder->temporaries[width];
     if (temporaries->used == temporaries->slots.count)
         vec_push(decoder->arena, &temporaries->slots, new_slot(decoder, width));
@@ -120,7 +120,7 @@ static bool is_live(PtxSpecial special) {
 static uint32_t special_slot(Decoder *decoder, const PtxOperand *operand) {
     PtxSpecial special = (PtxSpecial)operand->index;
     if (is_live(special)) {
-        uint32_t slot = slots_temporary(decoder, decoder_width(ptx_special_type(special)));
+        uint32_t slot = slots_scratch(decoder, decoder_width(ptx_special_type(special)));
         decoder_before(decoder, special_read, slot, slot, special);
         return slot;
     }
@@ -154,7 +154,7 @@ uint32_t slots_variable(Decoder *decoder, const PtxVariable *variable, int64_t o
     uint64_t place;
     bool found;
     if (layout_local(decoder->function, variable, &place)) {
-        uint32_t slot = slots_temporary(decoder, width);
+        uint32_t slot = slots_scratch(decoder, width);
         decoder_before(decoder, width == WIDTH_long ? move_frame_address_64 : move_frame_address_32,
                        slot, slot, place + (uint64_t)offset);
         return slot;
@@ -206,9 +206,9 @@ static uint32_t convert_width(Decoder *decoder, uint32_t slot, Width from, Width
         decoder_fail(decoder, "a register is too wide or too narrow");
         return slot;
     }
-    uint32_t temporary = slots_temporary(decoder, to);
-    decoder_before(decoder, to == WIDTH_word ? move_narrow : move_widen, temporary, slot, 0);
-    return temporary;
+    uint32_t scratch = slots_scratch(decoder, to);
+    decoder_before(decoder, to == WIDTH_word ? move_narrow : move_widen, scratch, slot, 0);
+    return scratch;
 }
 
 static uint32_t source_slot(Decoder *decoder, const PtxOperand *operand, Width width) {
@@ -240,7 +240,7 @@ uint32_t decoder_source(Decoder *decoder, const PtxOperand *operand, Width width
 }
 
 uint32_t decoder_target(Decoder *decoder, const PtxOperand *operand, Width width, PtxType type) {
-    if (operand->kind == PTX_OPERAND_sink) return slots_temporary(decoder, width);
+    if (operand->kind == PTX_OPERAND_sink) return slots_scratch(decoder, width);
     if (operand->kind != PTX_OPERAND_register) {
         decoder_fail(decoder, "a result must be a register");
         return 0;
@@ -251,7 +251,7 @@ uint32_t decoder_target(Decoder *decoder, const PtxOperand *operand, Width width
     if (is != width) {
         if (is != WIDTH_long || width != WIDTH_word)
             decoder_fail(decoder, "a register is too wide or too narrow");
-        written = slots_temporary(decoder, width);
+        written = slots_scratch(decoder, width);
         Record after = {.slot = {slot, written}};
         bool is_signed = ptx_type_class(type) == PTX_CLASS_signed;
         after.run = is_signed ? move_sign_extend : move_widen;
