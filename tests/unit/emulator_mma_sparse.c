@@ -1,4 +1,5 @@
-// Sparse products of the emulator's tensor instructions, against the matrix that their metadata mean.
+// Sparse products of the emulator's tensor instructions, against the matrix that their metadata
+// mean.
 #include "tests/unit/emulator_mma.h"
 
 // ---- sparse -------------------------------------------------------------------------------------
