@@ -2,7 +2,7 @@
  *
  * A model on a GPU has the driver's functions, the device's primary context (so that hosts may use
  * the same memory), its module and its weights there (cuda_model.c). Each session has a stream, its
- * buffers and pinned memory through which tensors come and go (cuda_session.c). The same run again
+ * buffers and pinned memory through which tensors come and go (cuda_session.h). The same run again
  * is launched as one CUDA graph.
  *
  * Every call leaves the thread's current context as it was. When the device is lost, sessions say
