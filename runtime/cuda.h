@@ -56,6 +56,9 @@ tcc_status cuda_load(Cuda *cuda, const char *device, char *text, size_t size);
 tcc_status cuda_model_begin(tcc_model *model, const char *device, char *text, size_t size);
 void cuda_model_end(tcc_model *model);
 
+/* cuda_run.c: waits for all that is on a stream of the host's. */
+tcc_status cuda_stream_sync(const Cuda *cuda, void *stream);
+
 /* cuda_session.c */
 extern const DeviceTable cuda_device;
 

@@ -38,8 +38,7 @@ static bool launch(tcc_session *s, uint32_t number, CudaError *error) {
     size_t bytes = put_arguments(s, number) * sizeof(uint64_t);
     void *extra[] = {(void *)1, c->arguments, (void *)2, &bytes, NULL}; /* buffer, its size, end */
     return CUDA_TRY(error, cuda, launch, cuda->functions[record->kernel], c->blocks[number], 1, 1,
-                    kernel->shape.threads, 1, 1, kernel->shape.shared_bytes, c->stream, NULL,
-                    extra);
+                    kernel->shape.threads, 1, 1, kernel->shape.shared_bytes, c->on, NULL, extra);
 }
 
 /* As on the CPU: 4-bit outputs are whole bytes, of which the last may be written by half. */
@@ -53,36 +52,41 @@ static bool clear_nibbles(tcc_session *s, CudaError *error) {
         bool packed = buffers[i].kind == TCC_BUFFER_output && ports[buffers[i].index].bits < 8;
         if (!packed || s->buffer_bytes[i] == 0) continue;
         uint64_t last = c->buffers[i] + (uint64_t)s->buffer_bytes[i] - 1;
-        good = CUDA_TRY(error, s->model->cuda, fill_async, last, 0, 1, c->stream);
+        good = CUDA_TRY(error, s->model->cuda, fill_async, last, 0, 1, c->on);
     }
     return good;
 }
 
-/* The bytes of all inputs: outputs begin behind them. */
-static uint64_t inputs_end(const tcc_session *s) {
+/* Between the caller's memory on the device and ours. */
+static bool copy_staged(tcc_session *s, uint32_t kind, CudaError *error) {
     const TccImage *image = s->model->artefact.image;
     const TccBuffer *buffers = image_at(image, image->buffers);
-    uint64_t end = s->cuda->errors;
-    for (uint32_t i = 0; i < image->buffers.count; i++)
-        if (buffers[i].kind == TCC_BUFFER_output && s->cuda->part[i] < end) end = s->cuda->part[i];
-    return end;
+    CudaSession *c = s->cuda;
+    bool good = true;
+    for (uint32_t i = 0; i < image->buffers.count && good; i++) {
+        if (buffers[i].kind != kind || c->place[i] != PLACE_staged) continue;
+        bool in = kind == TCC_BUFFER_input;
+        uint64_t to = in ? c->buffers[i] : c->given[i], from = in ? c->given[i] : c->buffers[i];
+        good = CUDA_TRY(error, s->model->cuda, copy_async, to, from, (size_t)s->buffer_bytes[i],
+                        c->on);
+    }
+    return good;
 }
 
 static bool copy_in(tcc_session *s, CudaError *error) {
     CudaSession *c = s->cuda;
-    uint64_t inputs = inputs_end(s), words = c->io_bytes - c->errors;
-    return (inputs == 0 || CUDA_TRY(error, s->model->cuda, copy_in_async, c->io.address, c->pinned,
-                                    (size_t)inputs, c->stream)) &&
-           (words == 0 || CUDA_TRY(error, s->model->cuda, fill_async, c->io.address + c->errors, 0,
-                                   (size_t)words, c->stream)) &&
-           clear_nibbles(s, error);
+    return (c->host_in_end == 0 || CUDA_TRY(error, s->model->cuda, copy_in_async, c->io.address,
+                                            c->pinned, (size_t)c->host_in_end, c->on)) &&
+           copy_staged(s, TCC_BUFFER_input, error) && clear_nibbles(s, error);
 }
 
+/* Outputs in the host's memory and the error words are one piece. */
 static bool copy_out(tcc_session *s, CudaError *error) {
     CudaSession *c = s->cuda;
-    uint64_t from = inputs_end(s), size = c->io_bytes - from;
-    return size == 0 || CUDA_TRY(error, s->model->cuda, copy_out_async, (char *)c->pinned + from,
-                                 c->io.address + from, (size_t)size, c->stream);
+    uint64_t from = c->host_out_begin, size = c->io_bytes - from;
+    return copy_staged(s, TCC_BUFFER_output, error) &&
+           (size == 0 || CUDA_TRY(error, s->model->cuda, copy_out_async, (char *)c->pinned + from,
+                                  c->io.address + from, (size_t)size, c->on));
 }
 
 static bool submit(tcc_session *s, CudaError *error) {
@@ -101,9 +105,9 @@ static bool submit_profiled(tcc_session *s, CudaError *error) {
     bool good = copy_in(s, error);
     for (uint32_t i = 0; i < image->launches.count && good; i++) {
         float ms = 0;
-        good = CUDA_TRY(error, cuda, event_record, c->begin, c->stream) && launch(s, i, error) &&
-               CUDA_TRY(error, cuda, event_record, c->end, c->stream) &&
-               CUDA_TRY(error, cuda, stream_sync, c->stream) &&
+        good = CUDA_TRY(error, cuda, event_record, c->begin, c->on) && launch(s, i, error) &&
+               CUDA_TRY(error, cuda, event_record, c->end, c->on) &&
+               CUDA_TRY(error, cuda, stream_sync, c->on) &&
                CUDA_TRY(error, cuda, event_elapsed, &ms, c->begin, c->end);
         if (good)
             s->profile(s->profile_user,
@@ -115,13 +119,16 @@ static bool submit_profiled(tcc_session *s, CudaError *error) {
 
 /* ---- the same run again ---------------------------------------------------------------------- */
 
-/* Ends a capture in any case, so that the stream can be used again. */
+/* On our own stream, whatever the run is on. Ends the capture in any case, so that the stream can be
+ * used again. */
 static bool record_run(tcc_session *s, CudaError *error) {
     const Cuda *cuda = s->model->cuda;
     CudaSession *c = s->cuda;
-    void *graph = NULL;
+    void *graph = NULL, *on = c->on;
     if (!CUDA_TRY(error, cuda, capture_begin, c->stream, THREAD_LOCAL_CAPTURE)) return false;
+    c->on = c->stream;
     bool good = submit(s, error);
+    c->on = on;
     bool ended = CUDA_TRY(error, cuda, capture_end, c->stream, &graph);
     good = good && ended && CUDA_TRY(error, cuda, graph_instantiate, &c->exec, graph, 0);
     if (graph != NULL) cuda->f.graph_destroy(graph);
@@ -129,16 +136,28 @@ static bool record_run(tcc_session *s, CudaError *error) {
     return good;
 }
 
-/* The first run with some dims is submitted piece by piece, the second recorded. */
-static bool start(tcc_session *s, CudaError *error) {
+/* The first run with some dims and addresses is submitted piece by piece, the second recorded. */
+static bool submit_or_replay(tcc_session *s, CudaError *error) {
     CudaSession *c = s->cuda;
     if (s->profile != NULL) return submit_profiled(s, error);
     if (c->exec == NULL && c->runs > 0 && !record_run(s, error)) return false;
     if (c->exec == NULL) return submit(s, error);
-    return CUDA_TRY(error, s->model->cuda, graph_launch, c->exec, c->stream);
+    return CUDA_TRY(error, s->model->cuda, graph_launch, c->exec, c->on);
 }
 
-/* ---- a run ----------------------------------------------------------------------------------- */
+/* The words are zero but behind an error, and where their memory is new. */
+static bool clear_words(tcc_session *s, CudaError *error) {
+    CudaSession *c = s->cuda;
+    uint64_t words = c->io_bytes - c->errors;
+    if (words > 0 && c->words_are_stale &&
+        !CUDA_TRY(error, s->model->cuda, fill_async, c->io.address + c->errors, 0, (size_t)words,
+                  c->on))
+        return false;
+    c->words_are_stale = false;
+    return true;
+}
+
+/* ---- what is in flight ----------------------------------------------------------------------- */
 
 /* The first launch that met a wrong index, if one did. */
 static tcc_status check_words(tcc_session *s) {
@@ -148,28 +167,143 @@ static tcc_status check_words(tcc_session *s) {
     for (uint32_t i = 0; i < image->launches.count; i++) {
         TccErrorWord word;
         memcpy(&word, words + i * sizeof word, sizeof word);
-        if (word.state != 0)
-            return session_say_index(s, session_kernel(s, launches[i].kernel), &word);
+        if (word.state == 0) continue;
+        s->cuda->words_are_stale = true;
+        return session_say_index(s, session_kernel(s, launches[i].kernel), &word);
     }
     return TCC_OK;
 }
 
-tcc_status cuda_run(tcc_session *s, const tcc_tensor *inputs, const tcc_tensor *outputs) {
-    Cuda *cuda = s->model->cuda;
+/* After a failure of the driver the next run begins from its memory again. */
+static tcc_status fail(tcc_session *s, const CudaError *error) {
+    s->bound = false;
+    return cuda_session_fail(s, error);
+}
+
+void cuda_finish(tcc_session *s) {
     CudaSession *c = s->cuda;
     CudaError error = {0};
+    tcc_status status = TCC_OK;
+    if (!c->in_flight) return;
+    c->in_flight = false;
+    if (!CUDA_TRY(&error, s->model->cuda, event_sync, c->done)) status = fail(s, &error);
+    if (status == TCC_OK) status = check_words(s);
+    if (status == TCC_OK && c->has_later) cuda_give_outputs(s, c->later);
+    if (s->pending == TCC_OK) s->pending = status;
+}
+
+void cuda_settle(tcc_session *s) {
+    Cuda *cuda = s->model->cuda;
+    CudaError error = {0};
     void *popped;
-    if (!CUDA_TRY(&error, cuda, context_push, cuda->context)) return cuda_session_fail(s, &error);
-    cuda_take_inputs(s, inputs);
-    bool good = start(s, &error);
-    CUDA_TRY(&error, cuda, stream_sync, c->stream); /* what was submitted uses our memory */
-    cuda->f.context_pop(&popped);
-    if (!good || error.result != 0) {
-        s->bound = false; /* the next run begins from its memory again */
-        return cuda_session_fail(s, &error);
+    if (!s->cuda->in_flight) return;
+    if (CUDA_TRY(&error, cuda, context_push, cuda->context)) {
+        cuda_finish(s);
+        cuda->f.context_pop(&popped);
+        return;
     }
-    c->runs++;
+    s->cuda->in_flight = false;
+    tcc_status status = fail(s, &error);
+    if (s->pending == TCC_OK) s->pending = status;
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static bool has_host_tensor(const tcc_tensor *tensors, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (tensors[i].device != TCC_CUDA) return true;
+    return false;
+}
+
+/* Places the tensors, and puts the run behind what is in flight: on the device, or, where the host's
+ * memory has a part in it, by waiting here. */
+static tcc_status prepare(tcc_session *s, const tcc_tensor *inputs, const tcc_tensor *outputs,
+                          void *stream) {
+    const TccImage *image = s->model->artefact.image;
+    CudaSession *c = s->cuda;
+    CudaError error = {0};
+    tcc_status status = cuda_place_tensors(s, inputs, outputs);
+    if (status != TCC_OK) return status;
+    if (c->in_flight && (c->has_later || has_host_tensor(inputs, image->inputs.count)))
+        cuda_finish(s);
+    if (c->in_flight && c->on != stream &&
+        !CUDA_TRY(&error, s->model->cuda, stream_wait, stream, c->done, 0))
+        return fail(s, &error);
+    c->on = stream;
+    return TCC_OK;
+}
+
+/* All of a run up to what is to be waited for. What was submitted uses our memory, so that a failure
+ * waits for it. */
+static tcc_status start(tcc_session *s, const tcc_tensor *inputs) {
+    CudaSession *c = s->cuda;
+    CudaError error = {0};
+    cuda_take_inputs(s, inputs);
+    if (clear_words(s, &error) && submit_or_replay(s, &error)) {
+        c->runs++;
+        return TCC_OK;
+    }
+    s->model->cuda->f.stream_sync(c->on);
+    return fail(s, &error);
+}
+
+static tcc_status finish_run(tcc_session *s, const tcc_tensor *outputs) {
+    CudaSession *c = s->cuda;
+    CudaError error = {0};
+    if (!CUDA_TRY(&error, s->model->cuda, stream_sync, c->on)) return fail(s, &error);
     tcc_status status = check_words(s);
     if (status == TCC_OK) cuda_give_outputs(s, outputs);
     return status;
+}
+
+tcc_status cuda_run(tcc_session *s, const tcc_tensor *inputs, const tcc_tensor *outputs) {
+    Cuda *cuda = s->model->cuda;
+    CudaError error = {0};
+    void *popped;
+    if (!CUDA_TRY(&error, cuda, context_push, cuda->context)) return cuda_session_fail(s, &error);
+    tcc_status status = prepare(s, inputs, outputs, s->cuda->stream);
+    if (status == TCC_OK) status = start(s, inputs);
+    if (status == TCC_OK) status = finish_run(s, outputs);
+    cuda->f.context_pop(&popped);
+    return status;
+}
+
+/* Behind an error nothing more is run until sync has told it. */
+static tcc_status put_on(tcc_session *s, const tcc_tensor *inputs, const tcc_tensor *outputs,
+                         void *stream) {
+    const Cuda *cuda = s->model->cuda;
+    CudaSession *c = s->cuda;
+    CudaError error = {0};
+    uint32_t count = s->model->artefact.image->outputs.count;
+    tcc_status status = prepare(s, inputs, outputs, stream);
+    if (status == TCC_OK && s->pending != TCC_OK) return TCC_OK;
+    if (status == TCC_OK) status = start(s, inputs);
+    if (status != TCC_OK) return status;
+    if (!CUDA_TRY(&error, cuda, event_record, c->done, stream)) {
+        cuda->f.stream_sync(stream);
+        return fail(s, &error);
+    }
+    c->has_later = has_host_tensor(outputs, count);
+    if (c->has_later) memcpy(c->later, outputs, count * sizeof *outputs);
+    c->in_flight = true;
+    return TCC_OK;
+}
+
+tcc_status cuda_enqueue(tcc_session *s, const tcc_tensor *inputs, const tcc_tensor *outputs,
+                        void *stream) {
+    Cuda *cuda = s->model->cuda;
+    CudaError error = {0};
+    void *popped;
+    if (!CUDA_TRY(&error, cuda, context_push, cuda->context)) return cuda_session_fail(s, &error);
+    tcc_status status = put_on(s, inputs, outputs, stream);
+    cuda->f.context_pop(&popped);
+    return status;
+}
+
+tcc_status cuda_stream_sync(const Cuda *cuda, void *stream) {
+    void *popped;
+    if (cuda->f.context_push(cuda->context) != 0) return TCC_ENVIRONMENT;
+    int result = cuda->f.stream_sync(stream);
+    cuda->f.context_pop(&popped);
+    return result == 0 ? TCC_OK : TCC_ENVIRONMENT;
 }

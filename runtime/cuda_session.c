@@ -3,9 +3,9 @@
 #include "runtime/messages.h"
 
 enum {
-    PART = 256,        /* alignment of parts */
     BLOCKS_PER_SM = 8, /* more have nothing to do meanwhile */
     NON_BLOCKING = 1,  /* a stream that does not wait for the default one */
+    DISABLE_TIMING = 2,
     PORTABLE = 1
 };
 
@@ -34,14 +34,18 @@ static void *take(char **at, uint64_t count) {
 static bool make_tables(tcc_session *s, CudaSession *c) {
     const TccImage *image = s->model->artefact.image;
     uint64_t buffers = image->buffers.count, launches = image->launches.count;
-    c->tables_size = (size_t)(2 * buffers + 2 * launches + most_arguments(image)) * 8 + 8;
+    uint64_t later = image->outputs.count * sizeof(tcc_tensor) / 8;
+    c->tables_size = (size_t)(4 * buffers + 2 * launches + most_arguments(image) + later) * 8 + 8;
     c->tables = memory_new(&s->model->memory, c->tables_size);
     char *at = c->tables;
+    c->given = take(&at, buffers);
+    c->place = take(&at, buffers);
     c->part = take(&at, buffers);
     c->buffers = take(&at, buffers);
     c->points = take(&at, launches);
     c->blocks = take(&at, launches);
     c->arguments = take(&at, most_arguments(image));
+    c->later = take(&at, later);
     return c->tables != NULL;
 }
 
@@ -64,6 +68,7 @@ static void free_all(const Cuda *cuda, CudaSession *c) {
     if (c->pinned != NULL) cuda->f.host_release(c->pinned);
     if (c->begin != NULL) cuda->f.event_destroy(c->begin);
     if (c->end != NULL) cuda->f.event_destroy(c->end);
+    if (c->done != NULL) cuda->f.event_destroy(c->done);
     if (c->stream != NULL) cuda->f.stream_destroy(c->stream);
 }
 
@@ -81,35 +86,25 @@ static void session_end(tcc_session *s) {
     s->cuda = NULL;
 }
 
-static bool make_stream(const Cuda *cuda, CudaSession *c, CudaError *error) {
-    void *popped;
-    if (!CUDA_TRY(error, cuda, context_push, cuda->context)) return false;
-    bool good = CUDA_TRY(error, cuda, stream_create, &c->stream, NON_BLOCKING) &&
-                CUDA_TRY(error, cuda, event_create, &c->begin, 0) &&
-                CUDA_TRY(error, cuda, event_create, &c->end, 0);
-    cuda->f.context_pop(&popped);
-    return good;
-}
-
+/* The stream and its events are made by the first run, which can say what is wrong. */
 static tcc_status session_begin(tcc_session *s) {
-    CudaError error = {0};
     CudaSession *c = s->cuda = memory_new(&s->model->memory, sizeof *c);
     if (c == NULL) return TCC_MEMORY;
-    bool tables = make_tables(s, c);
-    if (tables && make_stream(s->model->cuda, c, &error)) return TCC_OK;
+    if (make_tables(s, c)) return TCC_OK;
     session_end(s);
-    return tables ? TCC_ENVIRONMENT : TCC_MEMORY;
+    return TCC_MEMORY;
+}
+
+static bool make_stream(const Cuda *cuda, CudaSession *c, CudaError *error) {
+    return (c->stream != NULL || CUDA_TRY(error, cuda, stream_create, &c->stream, NON_BLOCKING)) &&
+           (c->begin != NULL || CUDA_TRY(error, cuda, event_create, &c->begin, 0)) &&
+           (c->end != NULL || CUDA_TRY(error, cuda, event_create, &c->end, 0)) &&
+           (c->done != NULL || CUDA_TRY(error, cuda, event_create, &c->done, DISABLE_TIMING));
 }
 
 /* ---- memory for the dims --------------------------------------------------------------------- */
 
-static uint64_t part_of(uint64_t *end, uint64_t bytes) {
-    uint64_t at = *end;
-    *end += (bytes + PART - 1) / PART * PART;
-    return at;
-}
-
-static bool reserve_block(const Cuda *cuda, CudaBlock *block, uint64_t size, CudaError *error) {
+bool cuda_reserve_block(const Cuda *cuda, CudaBlock *block, uint64_t size, CudaError *error) {
     if (block->size >= size) return true;
     free_block(cuda, block);
     if (!CUDA_TRY(error, cuda, allocate, &block->address, (size_t)size)) return false;
@@ -117,7 +112,7 @@ static bool reserve_block(const Cuda *cuda, CudaBlock *block, uint64_t size, Cud
     return true;
 }
 
-static bool reserve_pinned(const Cuda *cuda, CudaSession *c, uint64_t size, CudaError *error) {
+bool cuda_reserve_pinned(const Cuda *cuda, CudaSession *c, uint64_t size, CudaError *error) {
     if (c->pinned_size >= size) return true;
     if (c->pinned != NULL) cuda->f.host_release(c->pinned);
     c->pinned = NULL;
@@ -125,19 +120,6 @@ static bool reserve_pinned(const Cuda *cuda, CudaSession *c, uint64_t size, Cuda
     if (!CUDA_TRY(error, cuda, host_allocate, &c->pinned, (size_t)size, PORTABLE)) return false;
     c->pinned_size = (size_t)size;
     return true;
-}
-
-/* Where inputs, outputs and error words lie; inputs first, so that each way is one copy. */
-static void lay_out(tcc_session *s) {
-    const TccImage *image = s->model->artefact.image;
-    const TccBuffer *buffers = image_at(image, image->buffers);
-    CudaSession *c = s->cuda;
-    uint64_t end = 0;
-    for (uint32_t kind = TCC_BUFFER_input; kind <= TCC_BUFFER_output; kind++)
-        for (uint32_t i = 0; i < image->buffers.count; i++)
-            if (buffers[i].kind == kind) c->part[i] = part_of(&end, (uint64_t)s->buffer_bytes[i]);
-    c->errors = part_of(&end, (uint64_t)image->launches.count * sizeof(TccErrorWord));
-    c->io_bytes = end > 0 ? end : PART;
 }
 
 /* Grids, and the scratch memory that the largest launch needs; false when a size overflows. */
@@ -163,52 +145,37 @@ static bool size_launches(tcc_session *s, uint64_t *out_scratch) {
     return true;
 }
 
-static void point_buffers(tcc_session *s) {
-    const TccImage *image = s->model->artefact.image;
-    const TccBuffer *buffers = image_at(image, image->buffers);
-    const TccConstant *constants = image_at(image, image->constants);
-    CudaSession *c = s->cuda;
-    for (uint32_t i = 0; i < image->buffers.count; i++) switch (buffers[i].kind) {
-        case TCC_BUFFER_constant:
-            c->buffers[i] = s->model->cuda->weights + constants[buffers[i].index].offset;
-            break;
-        case TCC_BUFFER_arena:
-            c->buffers[i] = c->arena.address + (uint64_t)buffers[i].offset[s->bucket];
-            break;
-        default: c->buffers[i] = c->io.address + c->part[i];
-        }
-}
-
-static bool reserve_all(tcc_session *s, uint64_t scratch, CudaError *error) {
+/* What is in flight uses the memory and the grids of the dims before. */
+static bool reserve_all(tcc_session *s, CudaError *error) {
     const Cuda *cuda = s->model->cuda;
     const TccImage *image = s->model->artefact.image;
     const TccBucket *buckets = image_at(image, image->buckets);
     CudaSession *c = s->cuda;
+    uint64_t scratch = 0;
     void *popped;
     if (!CUDA_TRY(error, cuda, context_push, cuda->context)) return false;
+    cuda_finish(s);
     cuda_forget_run(cuda, c);
-    bool good = reserve_block(cuda, &c->io, c->io_bytes, error) &&
-                reserve_block(cuda, &c->arena, buckets[s->bucket].arena_bytes, error) &&
-                reserve_block(cuda, &c->scratch, scratch, error) &&
-                reserve_pinned(cuda, c, c->io_bytes, error);
+    c->placed = false;
+    bool sized = size_launches(s, &scratch);
+    if (sized && make_stream(cuda, c, error) &&
+        cuda_reserve_block(cuda, &c->arena, buckets[s->bucket].arena_bytes, error))
+        cuda_reserve_block(cuda, &c->scratch, scratch, error);
     cuda->f.context_pop(&popped);
-    return good;
+    s->arena_high = buckets[s->bucket].arena_bytes;
+    return sized;
 }
 
 static tcc_status reserve(tcc_session *s) {
-    uint64_t scratch;
     CudaError error = {0};
-    lay_out(s);
-    if (!size_launches(s, &scratch)) return session_fail(s, TCC_INVALID, RUN_SIZES_OVERFLOW);
-    if (!reserve_all(s, scratch, &error)) return cuda_session_fail(s, &error);
-    const TccImage *image = s->model->artefact.image;
-    const TccBucket *buckets = image_at(image, image->buckets);
-    s->arena_high = buckets[s->bucket].arena_bytes;
-    point_buffers(s);
-    return TCC_OK;
+    bool sized = reserve_all(s, &error);
+    if (error.result != 0) return cuda_session_fail(s, &error);
+    return sized ? TCC_OK : session_fail(s, TCC_INVALID, RUN_SIZES_OVERFLOW);
 }
 
 const DeviceTable cuda_device = {.session_begin = session_begin,
                                  .session_end = session_end,
                                  .reserve = reserve,
-                                 .run = cuda_run};
+                                 .run = cuda_run,
+                                 .enqueue = cuda_enqueue,
+                                 .settle = cuda_settle};

@@ -5,11 +5,15 @@
 
 /* arguments */
 #define RUN_NULL "null-argument", "%s is NULL"
-#define RUN_STREAM "stream", "the stream is none that a model on the CPU knows"
+#define RUN_STREAM "stream", "the stream is none of tcc's"
+#define RUN_STREAM_DEVICE "stream", "the stream is one of another device than the model's"
 #define RUN_OUTPUT_INDEX "output-index", "the model has %u outputs"
 #define RUN_COUNT "tensor-count", "%u %s were given, the model has %u"
 #define RUN_STRUCT_SIZE "struct-size", "%s \"%s\": tcc_tensor.size is wrong"
 #define RUN_DEVICE "tensor-device", "%s \"%s\" is not in the CPU's memory"
+#define RUN_DEVICE_NUMBER "tensor-device", "%s \"%s\": tcc_tensor.device is wrong"
+#define RUN_DEVICE_POINTER "tensor-device", "%s \"%s\" is in no memory of the device %s"
+#define RUN_DEVICE_STRIDES "tensor-strides", "%s \"%s\" is in the device's memory and must be dense"
 #define RUN_DTYPE "tensor-dtype", "%s \"%s\" is %s, expected %s"
 #define RUN_RANK "tensor-rank", "%s \"%s\" has rank %u, expected %u"
 #define RUN_WRONG_DIM "tensor-dim", "%s \"%s\" has a wrong dim"

@@ -20,6 +20,11 @@ typedef struct DeviceTable {
     /* Memory for the dims that were bound, and all that follows from them. */
     tcc_status (*reserve)(tcc_session *session);
     tcc_status (*run)(tcc_session *session, const tcc_tensor *inputs, const tcc_tensor *outputs);
+    /* A run on a stream of the device's own (tcc_stream_options.native), and waiting for it; NULL
+     * where there are none. */
+    tcc_status (*enqueue)(tcc_session *session, const tcc_tensor *inputs, const tcc_tensor *outputs,
+                          void *stream);
+    void (*settle)(tcc_session *session);
 } DeviceTable;
 
 struct tcc_model {

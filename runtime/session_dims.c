@@ -29,7 +29,10 @@ static tcc_status check_tensor(tcc_session *s, const TccPort *port, const char *
     int64_t count;
     if (tensor->size != sizeof *tensor)
         return session_fail(s, TCC_INVALID, RUN_STRUCT_SIZE, kind, name);
-    if (tensor->device != TCC_CPU) return session_fail(s, TCC_INVALID, RUN_DEVICE, kind, name);
+    if (tensor->device != TCC_CPU && tensor->device != TCC_CUDA)
+        return session_fail(s, TCC_INVALID, RUN_DEVICE_NUMBER, kind, name);
+    if (tensor->device != TCC_CPU && s->model->cuda == NULL)
+        return session_fail(s, TCC_INVALID, RUN_DEVICE, kind, name);
     if (tensor->dtype != port->dtype)
         return session_fail(s, TCC_INVALID, RUN_DTYPE, kind, name, dtype_name(tensor->dtype),
                             dtype_name(port->dtype));

@@ -29,9 +29,9 @@ static void run_queued(StreamWork *work) {
     pthread_mutex_unlock(&s->lock);
 }
 
-/* The lock is taken even when nothing is queued, if ever anything was: the stream's thread may be
- * about to open it. */
-void session_settle(tcc_session *s) {
+/* Waits for what is queued. The lock is taken even when nothing is, if ever anything was: the
+ * stream's thread may be about to open it. */
+static void wait_for_queue(tcc_session *s) {
     if (s->stream == NULL) return;
     pthread_mutex_lock(&s->lock);
     while (atomic_load(&s->queued) > 0) pthread_cond_wait(&s->idle, &s->lock);
@@ -39,12 +39,17 @@ void session_settle(tcc_session *s) {
     s->stream = NULL;
 }
 
+void session_settle(tcc_session *s) {
+    wait_for_queue(s);
+    if (s->model->device->settle != NULL) s->model->device->settle(s);
+}
+
 static tcc_status queue(tcc_session *s, const tcc_tensor *inputs, const tcc_tensor *outputs,
                         tcc_stream *stream) {
     const TccImage *image = s->model->artefact.image;
     uint32_t ins = image->inputs.count, outs = image->outputs.count;
     QueuedRun *run = memory_new(&s->model->memory, run_size(ins, outs));
-    if (s->stream != stream || run == NULL) session_settle(s);
+    if (s->stream != stream || run == NULL) wait_for_queue(s);
     if (run == NULL) return session_fail(s, TCC_MEMORY, RUN_MEMORY);
     *run =
         (QueuedRun){.work.run = run_queued, .session = s, .input_count = ins, .output_count = outs};
@@ -64,9 +69,11 @@ static tcc_status check_call(tcc_session *s, const tcc_tensor *inputs, uint32_t 
     bool counts = input_count == image->inputs.count && output_count == image->outputs.count;
     bool arrays = (inputs != NULL || input_count == 0) && (outputs != NULL || output_count == 0);
     bool known = stream_is_known(stream);
-    if (known && counts && arrays) return TCC_OK;
+    bool here = known && stream_fits(stream, s->model);
+    if (here && counts && arrays) return TCC_OK;
     session_settle(s);
     if (!known) return session_fail(s, TCC_INVALID, RUN_STREAM);
+    if (!here) return session_fail(s, TCC_INVALID, RUN_STREAM_DEVICE);
     if (input_count != image->inputs.count)
         return session_fail(s, TCC_INVALID, RUN_COUNT, input_count, "inputs", image->inputs.count);
     if (output_count != image->outputs.count)
@@ -76,12 +83,26 @@ static tcc_status check_call(tcc_session *s, const tcc_tensor *inputs, uint32_t 
     return session_fail(s, TCC_INVALID, RUN_NULL, first ? "inputs" : "outputs");
 }
 
+/* On a stream of the device's own, which keeps the order; nothing is queued here. */
+static tcc_status enqueue_native(tcc_session *s, const tcc_tensor *inputs, uint32_t input_count,
+                                 const tcc_tensor *outputs, uint32_t output_count, void *native) {
+    wait_for_queue(s);
+    if (s->pending != TCC_OK) return TCC_OK;
+    tcc_status status = session_bind_inputs(s, inputs, input_count, true);
+    if (status == TCC_OK) status = session_check_outputs(s, outputs, output_count);
+    return status == TCC_OK ? s->model->device->enqueue(s, inputs, outputs, native) : status;
+}
+
 tcc_status session_enqueue(tcc_session *s, const tcc_tensor *inputs, uint32_t input_count,
                            const tcc_tensor *outputs, uint32_t output_count, void *stream) {
     if (s == NULL) return TCC_INVALID;
     if (stream != NULL) {
         tcc_status status = check_call(s, inputs, input_count, outputs, output_count, stream);
-        return status == TCC_OK ? queue(s, inputs, outputs, stream) : status;
+        if (status != TCC_OK) return status;
+        void *native = stream_native(stream);
+        return native == NULL
+                   ? queue(s, inputs, outputs, stream)
+                   : enqueue_native(s, inputs, input_count, outputs, output_count, native);
     }
     session_settle(s);
     if (s->pending != TCC_OK) return TCC_OK;

@@ -2,6 +2,7 @@
  * piece, or by the host's, which is asked again whenever the queue has run empty. */
 #include "runtime/stream.h"
 
+#include "runtime/cuda.h"
 #include "runtime/model.h"
 #include "runtime/structs.h"
 
@@ -10,7 +11,7 @@
 
 /* In front of every stream: models of other artefacts, with a runtime of their own, know by it
  * that they may use one. A change of the struct or of StreamWork changes it. */
-enum { STREAM_MAGIC = 0x31727473 /* "str1" */ };
+enum { STREAM_MAGIC = 0x32727473 /* "str2" */ };
 
 struct tcc_stream {
     uint32_t magic;
@@ -19,6 +20,7 @@ struct tcc_stream {
     tcc_model *model;   /* whose memory it is in */
     tcc_submit *submit; /* NULL: a thread of its own */
     void *submit_user;
+    void *native, *context; /* the host's stream on a GPU, and where it is; NULL: a queue */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t some, none;
@@ -65,6 +67,13 @@ static void run_submitted(void *data) {
 
 bool stream_is_known(const tcc_stream *stream) { return stream->magic == STREAM_MAGIC; }
 
+void *stream_native(const tcc_stream *stream) { return stream->native; }
+
+bool stream_fits(const tcc_stream *stream, const tcc_model *model) {
+    return stream->native == NULL ||
+           (model->cuda != NULL && model->cuda->context == stream->context);
+}
+
 /* The thread takes no signals: those are for the host's. */
 static bool start(tcc_stream *s) {
     sigset_t all, before;
@@ -98,12 +107,15 @@ tcc_status stream_new(tcc_model *model, const tcc_stream_options *options,
     if (model == NULL || out_stream == NULL) return TCC_INVALID;
     if (!struct_take(&o, sizeof o, options, STRUCT_UPTO(tcc_stream_options, submit_user)))
         return TCC_INVALID;
+    if (o.native != NULL && (model->cuda == NULL || o.submit != NULL)) return TCC_INVALID;
     tcc_stream *s = memory_new(&model->memory, sizeof *s);
     if (s == NULL) return TCC_MEMORY;
     s->magic = STREAM_MAGIC;
     s->model = model;
     s->submit = o.submit;
     s->submit_user = o.submit_user;
+    s->native = o.native;
+    s->context = o.native != NULL ? model->cuda->context : NULL;
     s->end = &s->first;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->some, NULL);
@@ -119,6 +131,7 @@ static void wait_until_idle(tcc_stream *s) {
 
 tcc_status stream_sync(tcc_stream *s) {
     if (s == NULL) return TCC_INVALID;
+    if (s->native != NULL) return cuda_stream_sync(s->model->cuda, s->native);
     pthread_mutex_lock(&s->lock);
     wait_until_idle(s);
     pthread_mutex_unlock(&s->lock);
@@ -128,8 +141,8 @@ tcc_status stream_sync(tcc_stream *s) {
 void stream_free(tcc_stream *s) {
     if (s == NULL) return;
     tcc_model *model = s->model;
+    stream_sync(s);
     pthread_mutex_lock(&s->lock);
-    wait_until_idle(s);
     s->stop = true;
     pthread_cond_signal(&s->some);
     pthread_mutex_unlock(&s->lock);

@@ -1,4 +1,5 @@
-/* Streams on the CPU: queues of runs that are done in order, by one thread at a time. */
+/* Streams: queues of runs that are done in order, by one thread at a time, or a stream of the host's
+ * on a GPU, where the device keeps the order. */
 #ifndef TCC_RUNTIME_STREAM_H
 #define TCC_RUNTIME_STREAM_H
 
@@ -18,6 +19,11 @@ typedef struct StreamWork {
 
 /* Whether that is a stream which this runtime can use. */
 bool stream_is_known(const tcc_stream *stream);
+
+/* The host's stream that it stands for; NULL: it is a queue. */
+void *stream_native(const tcc_stream *stream);
+/* Whether it is a queue, or on the device that the model runs on. */
+bool stream_fits(const tcc_stream *stream, const tcc_model *model);
 
 /* Queues the work; where no thread can be had it is done at once. */
 void stream_queue(tcc_stream *stream, StreamWork *work);

@@ -74,7 +74,10 @@ typedef enum tcc_dtype {
     TCC_F64
 } tcc_dtype;
 
-typedef enum tcc_device { TCC_CPU = 0 } tcc_device;
+/* Where a tensor's memory is: the host's, or that of the GPU which the model runs on (allocated in
+ * the device's primary context). Tensors there must be dense, and are used without a copy on the
+ * host. */
+typedef enum tcc_device { TCC_CPU = 0, TCC_CUDA = 1 } tcc_device;
 
 enum { TCC_MAX_RANK = 8 };
 
@@ -86,7 +89,7 @@ typedef struct tcc_tensor {
     int32_t device;
     int32_t dtype;
     uint32_t rank;
-    void *data;
+    void *data;           /* on the GPU: the device's address */
     uint64_t byte_offset; /* of the first element in data */
     int64_t dims[TCC_MAX_RANK];
     int64_t strides[TCC_MAX_RANK];
@@ -153,6 +156,11 @@ typedef struct tcc_stream_options {
     uint32_t size;      /* of this struct */
     tcc_submit *submit; /* the caller's threads; NULL: a thread of the stream's own */
     void *submit_user;
+    /* For models on a GPU, a stream of the caller's there, in the device's primary context (a
+     * CUstream or cudaStream_t; CU_STREAM_LEGACY for the default one): what is enqueued goes behind
+     * the work that is on it, and enqueue returns when it has been submitted. It must be there until
+     * stream_free, which leaves it as it is. `submit` must be NULL then. NULL: none. */
+    void *native;
 } tcc_stream_options;
 
 /* Called around each kernel of a session's runs, for profiles: `ns` is its time, `threads` how many
@@ -195,10 +203,13 @@ typedef struct tcc_model_api {
     /* The same in two steps: enqueue may return before the work is done, sync waits for all that
      * was enqueued for the session. The tensors are copied, their memory must live until then.
      * `stream` says in which order with other work: a tcc_stream (below), on a GPU too, or NULL,
-     * where enqueue does the work itself. enqueue tells of wrong
-     * arguments that can be seen at once, sync of the first error of all else; what was enqueued
-     * behind that for the session is left out. Every other call on a session with such work waits
-     * for it first, but for session_message, which is to be asked after a sync. */
+     * where enqueue does the work itself. enqueue tells of wrong arguments that can be seen at once,
+     * sync of the first error of all else; what was enqueued behind that for the session is left
+     * out, or, on a stream of the caller's (`native`), may have run: its outputs are void as well.
+     * On such a stream inputs in the host's memory are read by enqueue, outputs there are written by
+     * sync, and only tensors in the device's memory need no waiting between runs. Every other call
+     * on a session with such work waits for it first, but for session_message, which is to be asked
+     * after a sync. */
     tcc_status (*enqueue)(tcc_session *session, const tcc_tensor *inputs, uint32_t input_count,
                           const tcc_tensor *outputs, uint32_t output_count, void *stream);
     tcc_status (*sync)(tcc_session *session);
@@ -209,11 +220,13 @@ typedef struct tcc_model_api {
 
     /* ---- from version 2 ---- */
 
-    /* A stream on the CPU: what is enqueued on it, by any threads, for sessions of any models, is
-     * done in that order, one after the other, beside the callers. `options` may be NULL. */
+    /* A stream: what is enqueued on it, by any threads, for sessions of any models, is done in that
+     * order, one after the other, beside the callers. `options` may be NULL. A `native` stream is
+     * for models on the GPU that `model` is on. */
     tcc_status (*stream_new)(tcc_model *model, const tcc_stream_options *options,
                              tcc_stream **out_stream);
-    /* Waits for all that was enqueued on it; errors stay with their sessions. */
+    /* Waits for all that was enqueued on it (outputs in the host's memory of a `native` one are
+     * brought by the sessions' sync); errors stay with their sessions. */
     tcc_status (*stream_sync)(tcc_stream *stream);
     /* The same, and frees it; NULL is allowed. */
     void (*stream_free)(tcc_stream *stream);

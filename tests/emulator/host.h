@@ -8,70 +8,10 @@
 #ifndef TCC_TESTS_EMULATOR_HOST_H
 #define TCC_TESTS_EMULATOR_HOST_H
 
-#include "emulator/driver/cuda_types.h"
-#include "emulator/driver/emu.h"
-#include "tests/unit/test.h"
+#include "tests/emulator/library.h"
 
-#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-typedef struct Cuda {
-#define FUNCTION(name, symbol, body, since, need, failure, parameters, arguments)                  \
-    CUresult(*symbol) parameters;
-#include "emulator/driver/functions.def"
-    uint64_t (*emuFindingCount)(void);
-    int (*emuFindingGet)(uint64_t index, emu_finding *out_finding);
-    void (*emuGetCounters)(emu_counters *out_counters);
-    void (*emuClear)(void);
-    int (*emuFail)(const char *failure);
-    long (*emuCalls)(void);
-    uint64_t (*emuMemoryBlocks)(void);
-    uint64_t (*emuMemoryBytes)(void);
-} Cuda;
-
-static Cuda cuda;
-static void *cuda_library;
-
-#ifndef TCC_EMU_BUILT
-#define TCC_EMU_BUILT "libtcc-emu.so"
-#endif
-
-// The library that was built, or the one that TCC_EMU_LIBRARY names.
-static inline const char *host_library(void) {
-    const char *path = getenv("TCC_EMU_LIBRARY");
-    return path != NULL ? path : TCC_EMU_BUILT;
-}
-
-static inline bool host_find(void *out_pointer, const char *name) {
-    void *address = dlsym(cuda_library, name);
-    memcpy(out_pointer, &address, sizeof address);
-    if (address == NULL) printf("%s: not exported\n", name);
-    return address != NULL;
-}
-
-static inline bool host_open(void) {
-    cuda_library = dlopen(host_library(), RTLD_NOW | RTLD_LOCAL);
-    if (cuda_library == NULL) {
-        printf("%s\n", dlerror());
-        return false;
-    }
-    bool good = true;
-#define FUNCTION(name, symbol, body, since, need, failure, parameters, arguments)                  \
-    good = host_find(&cuda.symbol, #symbol) && good;
-#include "emulator/driver/functions.def"
-#define FIND(name) good = host_find(&cuda.name, #name) && good
-    FIND(emuFindingCount);
-    FIND(emuFindingGet);
-    FIND(emuGetCounters);
-    FIND(emuClear);
-    FIND(emuFail);
-    FIND(emuCalls);
-    FIND(emuMemoryBlocks);
-    FIND(emuMemoryBytes);
-#undef FIND
-    return good;
-}
 
 // cuInit, and a context of the test's own.
 static inline CUcontext host_begin(void) {
@@ -89,7 +29,7 @@ static inline void host_run(const char *name, void (*test)(void), const char *co
     if (child == 0) {
         for (; *settings != NULL; settings++) putenv((char *)(uintptr_t)*settings);
         test_counts = (TestCounts){0};
-        if (!host_open()) _exit(1);
+        if (!library_open()) _exit(1);
         test();
         fflush(stdout);
         _exit(test_counts.failures > 0 || test_counts.checks == 0);
