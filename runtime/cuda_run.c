@@ -119,8 +119,8 @@ static bool submit_profiled(tcc_session *s, CudaError *error) {
 
 /* ---- the same run again ---------------------------------------------------------------------- */
 
-/* On our own stream, whatever the run is on. Ends the capture in any case, so that the stream can be
- * used again. */
+/* On our own stream, whatever the run is on. Ends the capture in any case, so that the stream can
+ * be used again. */
 static bool record_run(tcc_session *s, CudaError *error) {
     const Cuda *cuda = s->model->cuda;
     CudaSession *c = s->cuda;
@@ -215,8 +215,8 @@ static bool has_host_tensor(const tcc_tensor *tensors, uint32_t count) {
     return false;
 }
 
-/* Places the tensors, and puts the run behind what is in flight: on the device, or, where the host's
- * memory has a part in it, by waiting here. */
+/* Places the tensors, and puts the run behind what is in flight: on the device, or, where the
+ * host's memory has a part in it, by waiting here. */
 static tcc_status prepare(tcc_session *s, const tcc_tensor *inputs, const tcc_tensor *outputs,
                           void *stream) {
     const TccImage *image = s->model->artefact.image;
@@ -233,8 +233,8 @@ static tcc_status prepare(tcc_session *s, const tcc_tensor *inputs, const tcc_te
     return TCC_OK;
 }
 
-/* All of a run up to what is to be waited for. What was submitted uses our memory, so that a failure
- * waits for it. */
+/* All of a run up to what is to be waited for. What was submitted uses our memory, so that a
+ * failure waits for it. */
 static tcc_status start(tcc_session *s, const tcc_tensor *inputs) {
     CudaSession *c = s->cuda;
     CudaError error = {0};

@@ -1,5 +1,5 @@
-/* Streams: queues of runs that are done in order, by one thread at a time, or a stream of the host's
- * on a GPU, where the device keeps the order. */
+/* Streams: queues of runs that are done in order, by one thread at a time, or a stream of the
+ * host's on a GPU, where the device keeps the order. */
 #ifndef TCC_RUNTIME_STREAM_H
 #define TCC_RUNTIME_STREAM_H
 

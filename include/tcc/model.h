@@ -158,8 +158,8 @@ typedef struct tcc_stream_options {
     void *submit_user;
     /* For models on a GPU, a stream of the caller's there, in the device's primary context (a
      * CUstream or cudaStream_t; CU_STREAM_LEGACY for the default one): what is enqueued goes behind
-     * the work that is on it, and enqueue returns when it has been submitted. It must be there until
-     * stream_free, which leaves it as it is. `submit` must be NULL then. NULL: none. */
+     * the work that is on it, and enqueue returns when it has been submitted. It must be there
+     * until stream_free, which leaves it as it is. `submit` must be NULL then. NULL: none. */
     void *native;
 } tcc_stream_options;
 
@@ -203,13 +203,13 @@ typedef struct tcc_model_api {
     /* The same in two steps: enqueue may return before the work is done, sync waits for all that
      * was enqueued for the session. The tensors are copied, their memory must live until then.
      * `stream` says in which order with other work: a tcc_stream (below), on a GPU too, or NULL,
-     * where enqueue does the work itself. enqueue tells of wrong arguments that can be seen at once,
-     * sync of the first error of all else; what was enqueued behind that for the session is left
-     * out, or, on a stream of the caller's (`native`), may have run: its outputs are void as well.
-     * On such a stream inputs in the host's memory are read by enqueue, outputs there are written by
-     * sync, and only tensors in the device's memory need no waiting between runs. Every other call
-     * on a session with such work waits for it first, but for session_message, which is to be asked
-     * after a sync. */
+     * where enqueue does the work itself. enqueue tells of wrong arguments that can be seen at
+     * once, sync of the first error of all else; what was enqueued behind that for the session is
+     * left out, or, on a stream of the caller's (`native`), may have run: its outputs are void as
+     * well. On such a stream inputs in the host's memory are read by enqueue, outputs there are
+     * written by sync, and only tensors in the device's memory need no waiting between runs. Every
+     * other call on a session with such work waits for it first, but for session_message, which is
+     * to be asked after a sync. */
     tcc_status (*enqueue)(tcc_session *session, const tcc_tensor *inputs, uint32_t input_count,
                           const tcc_tensor *outputs, uint32_t output_count, void *stream);
     tcc_status (*sync)(tcc_session *session);

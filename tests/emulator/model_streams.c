@@ -106,8 +106,8 @@ static tcc_status enqueue(const Host *h, const Tensors *v, int64_t n, tcc_stream
 
 // ---- tests --------------------------------------------------------------------------------------
 
-// Nothing is done when enqueue returns, all is once the stream is: no other wait is needed. The same
-// run again, which is recorded, other sizes, and other addresses.
+// Nothing is done when enqueue returns, all is once the stream is: no other wait is needed. The
+// same run again, which is recorded, other sizes, and other addresses.
 static void test_asynchronous(void) {
     static const int64_t sizes[] = {8, 8, 8, 1, 64, 64, 64, 7};
     Host h;
@@ -298,7 +298,7 @@ static void test_nibbles(void) {
     release(y);
 }
 
-// An index out of range is told by sync, whatever was enqueued behind it, and then all is well again.
+// An index out of range is told by sync, whatever was enqueued behind it; then all is well again.
 static void test_index(void) {
     Host h;
     if (!compile(&h, picks)) return;
