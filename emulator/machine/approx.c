@@ -1,7 +1,9 @@
 /* The approximate functions. Their results are rounded from values computed in double precision,
  * which lies within every bound that PTX states; so that nobody relies on that, the option
- * approximate_worst displaces each result by the whole error that is allowed, up or down by the
- * bits of the argument.
+ * `approximation` displaces each result by the error that is allowed: by all of it upwards or
+ * downwards, by all of it in a direction of the argument's own, or by any part of it. The same
+ * argument gives the same result, as on a device. What the manual states exactly stays exact:
+ * results that are zero, infinite or NaN, and those of arguments that are.
  *
  * ex2 and lg2 are polynomials without a branch, for kernels live on them; the others call libm. */
 #include "emulator/machine/floats.h"
@@ -71,95 +73,102 @@ static inline double logarithm(double x) {
     return v;
 }
 
-/* The value moved by `bound`, upwards for half of all arguments: relative to the value, in units of
- * the last place of an f32, or as it is. Zeros, infinities and NaN stay. The bounds are those of
- * the manual less what the rounding that follows takes. */
-static inline double displace_absolute(double v, double bound, uint32_t argument) {
-    bool up = (argument * 0x9e3779b1u) >> 31;
-    return v - v == 0 && bound != 0 ? v + (up ? bound : -bound) : v;
-}
-static inline double displace(double v, double bound, uint32_t argument) {
-    return displace_absolute(v, bound * fabs(v), argument);
-}
-static inline double displace_ulps(double v, double ulps, uint32_t argument) {
-    double power = double_of(double_bits(v) & 0x7ff0000000000000); /* the ulp is 2^-23 of it */
-    return displace_absolute(v, v != 0 ? ulps * 0x1p-23 * power : 0, argument);
+/* From 0 to 2^32 - 1, another number for every argument and seed. */
+static inline uint32_t scatter(uint32_t argument, uint64_t seed) {
+    uint64_t z = (argument + seed * UINT64_C(0x2545f4914f6cdd1d)) * UINT64_C(0xbf58476d1ce4e5b9);
+    return (uint32_t)((z ^ z >> 29) * UINT64_C(0x94d049bb133111eb) >> 32);
 }
 
-static inline bool is_worst(const Warp *warp) {
-    return warp->cta->launch->options.approximate_worst;
+/* The error that is made of the one allowed, from -1 to 1. */
+static inline double part_of_error(const EmuOptions *options, uint32_t argument) {
+    uint32_t number = scatter(argument, options->seed);
+    switch (options->approximation) {
+    case EMU_APPROXIMATION_best: return 0;
+    case EMU_APPROXIMATION_high: return 1;
+    case EMU_APPROXIMATION_low: return -1;
+    case EMU_APPROXIMATION_worst: return number >> 31 ? 1 : -1;
+    case EMU_APPROXIMATION_random: return number * 0x1p-31 - 1;
+    }
+    return 0;
+}
+
+/* The value moved by a part of `bound`: as it is, relative to the value, in units of the last place
+ * of an f32. The bounds are those of the manual less what the rounding that follows takes. */
+static inline double displace_absolute(double v, double bound, double part) {
+    return v - v == 0 && v != 0 ? v + bound * part : v;
+}
+static inline double displace(double v, double bound, double part) {
+    return displace_absolute(v, bound * fabs(v), part);
+}
+/* Not beyond the next power of two, from which on the last place is worth more. */
+static inline double displace_ulps(double v, double ulps, double part) {
+    double power = double_of(double_bits(v) & 0x7ff0000000000000); /* the ulp is 2^-23 of it */
+    double moved = displace_absolute(v, ulps * 0x1p-23 * power, part);
+    return fabs(moved) > 2 * power ? copysign(2 * power, v) : moved;
+}
+
+static inline const EmuOptions *options_of(const Warp *warp) { return &warp->cta->launch->options; }
+static inline bool is_best(const Warp *warp) {
+    return options_of(warp)->approximation == EMU_APPROXIMATION_best;
+}
+/* Of an argument x: 0 where the result is stated exactly. */
+static inline double part_for(const Warp *warp, double x, uint32_t bits) {
+    return x == 0 || x - x != 0 ? 0 : part_of_error(options_of(warp), bits);
 }
 
 #define FLUSH_IF(x) (record->options & OPTION_ftz ? emu_flush(x) : (x))
 #define FINISH(v) FLUSH_IF(emu_canonical((float)(v)))
 
-/* One source; `how` displaces by `bound`. */
-#define APPROXIMATE(name, value, how, bound)                                                       \
+/* One source; `displaced` is of the value v of the argument x. */
+#define APPROXIMATE(name, value, displaced)                                                        \
     UNARY(name##_best, f32, f32, FINISH(value((double)FLUSH_IF(x))))                               \
-    UNARY(name##_worst, f32, f32,                                                                  \
-          FINISH(how(value((double)FLUSH_IF(x)), bound, emu_float_bits(x))))                       \
     PLAIN_HANDLER(name) {                                                                          \
-        return is_worst(warp) ? name##_worst(warp, record, lanes)                                  \
-                              : name##_best(warp, record, lanes);                                  \
+        if (is_best(warp)) return name##_best(warp, record, lanes);                                \
+        LaneF32 *d = warp_slot(warp, record->slot[0]);                                             \
+        const LaneF32 *a = warp_slot(warp, record->slot[1]);                                       \
+        for (int i = 0; i < EMU_LANES; i++) {                                                      \
+            if (!(lanes >> i & 1)) continue;                                                       \
+            double x = (double)FLUSH_IF(a[i]), v = value(x);                                       \
+            double part = part_for(warp, x, emu_float_bits(a[i]));                                 \
+            d[i] = FINISH(displaced);                                                              \
+        }                                                                                          \
+        return STEP_next;                                                                          \
     }
 
 static inline double reciprocal(double x) { return 1 / x; }
 static inline double reciprocal_root(double x) { return 1 / sqrt(x); }
 static inline double root(double x) { return sqrt(x); }
-APPROXIMATE(ex2, power_of_two, displace_ulps, 1.5)
-APPROXIMATE(rcp, reciprocal, displace_ulps, 0.5)
-APPROXIMATE(root_f32, root, displace, 0x1p-24)
-APPROXIMATE(rsqrt, reciprocal_root, displace, 0x1.24p-24)
-APPROXIMATE(tanh_f32, tanh, displace, 0x1.ffp-12)
-
-/* Of lg2 the bound is absolute near 1; of sin and cos everywhere, and wider far from 0. */
-static double worst_lg2(double x, uint32_t bits) {
-    double v = logarithm(x);
-    return x > 0.5 && x < 2 ? displace_absolute(v, 0x1.cp-23, bits) : displace(v, 0x1.8p-23, bits);
+/* Of lg2 the bound is absolute near 1; of sin and cos everywhere, and wider far from 0; beyond 100
+ * pi the manual has none. */
+static double displace_lg2(double v, double x, double part) {
+    return x > 0.5 && x < 2 ? displace_absolute(v, 0x1.cp-23, part) : displace(v, 0x1.8p-23, part);
 }
-static double circle(double v, double x, uint32_t bits, bool worst) {
-    double bound = fabs(x) <= 6.2831853 ? 0x1.4ap-21 : 0x1.3ap-15;
-    return worst ? displace_absolute(v, bound, bits) : v;
+static double displace_circle(double v, double x, double part) {
+    return displace_absolute(v, fabs(x) <= 6.2831853 ? 0x1.48p-21 : 0x1.3ap-15, part);
 }
-UNARY(lg2_best, f32, f32, FINISH(logarithm((double)FLUSH_IF(x))))
-PLAIN_HANDLER(lg2) {
-    if (!is_worst(warp)) return lg2_best(warp, record, lanes);
-    LaneF32 *d = warp_slot(warp, record->slot[0]);
-    const LaneF32 *a = warp_slot(warp, record->slot[1]);
-    for (int i = 0; i < EMU_LANES; i++)
-        if (lanes >> i & 1) d[i] = FINISH(worst_lg2((double)FLUSH_IF(a[i]), emu_float_bits(a[i])));
-    return STEP_next;
-}
-#define CIRCLE(name, function)                                                                     \
-    PLAIN_HANDLER(name) {                                                                          \
-        LaneF32 *d = warp_slot(warp, record->slot[0]);                                             \
-        const LaneF32 *a = warp_slot(warp, record->slot[1]);                                       \
-        bool worst = is_worst(warp);                                                               \
-        for (int i = 0; i < EMU_LANES; i++) {                                                      \
-            if (!(lanes >> i & 1)) continue;                                                       \
-            double x = (double)FLUSH_IF(a[i]);                                                     \
-            d[i] = FINISH(circle(function(x), x, emu_float_bits(a[i]), worst));                    \
-        }                                                                                          \
-        return STEP_next;                                                                          \
-    }
-CIRCLE(sine, sin)
-CIRCLE(cosine, cos)
+APPROXIMATE(ex2, power_of_two, displace_ulps(v, 1.5, part))
+APPROXIMATE(lg2, logarithm, displace_lg2(v, x, part))
+APPROXIMATE(rcp, reciprocal, displace_ulps(v, 0.5, part))
+APPROXIMATE(root_f32, root, displace(v, 0x1p-24, part))
+APPROXIMATE(rsqrt, reciprocal_root, displace(v, 0x1.24p-24, part))
+APPROXIMATE(sine, sin, displace_circle(v, x, part))
+APPROXIMATE(cosine, cos, displace_circle(v, x, part))
+APPROXIMATE(tanh_f32, tanh, displace(v, 0x1.ffp-12, part))
 
 /* Quotients within 2 ulp. div.approx multiplies by a reciprocal, which is 0 for divisors beyond
  * 2^126; div.full has no such range. */
-static float quotient(float x, float y, bool full, bool worst) {
+static float quotient(const Warp *warp, float x, float y, bool full) {
     float size = fabsf(y);
     if (!full && size > 0x1p126f && size < INFINITY) return isinf(x) ? NAN : 0 * x * y;
-    double v = (double)x / (double)y;
-    return (float)(worst ? displace_ulps(v, 1.5, emu_float_bits(x) ^ emu_float_bits(y)) : v);
+    uint32_t bits = emu_float_bits(x) ^ emu_float_bits(y) << 7;
+    return (float)displace_ulps((double)x / (double)y, 1.5, part_for(warp, (double)x, bits));
 }
 PLAIN_HANDLER(quotient_f32) {
     LaneF32 *d = warp_slot(warp, record->slot[0]);
     const LaneF32 *a = warp_slot(warp, record->slot[1]), *b = warp_slot(warp, record->slot[2]);
     for (int i = 0; i < EMU_LANES; i++)
         if (lanes >> i & 1)
-            d[i] =
-                FINISH(quotient(FLUSH_IF(a[i]), FLUSH_IF(b[i]), record->immediate, is_worst(warp)));
+            d[i] = FINISH(quotient(warp, FLUSH_IF(a[i]), FLUSH_IF(b[i]), record->immediate));
     return STEP_next;
 }
 
@@ -183,13 +192,15 @@ static double flush_f64(double x) { return fabs(x) < 0x1p-1022 ? copysign(0, x) 
 SEED(rcp_f64, flush_f64(seed(1 / x)))
 SEED(rsqrt_f64, seed(1 / sqrt(x)))
 
-/* f16 and bf16, alone and in pairs: in f32, rounded once. Immediate: of bf16. */
-static uint16_t half_value(uint16_t x, double (*function)(double), bool brain, bool worst) {
-    float a = brain ? emu_bf16_to_f32(x) : emu_f16_to_f32(x);
-    if (brain) a = emu_flush(a);
-    double v = function((double)a);
-    double bound = function == tanh ? (brain ? 0x1p-8 : 0x1.02p-11) : brain ? 0x1p-7 : 0x1.12p-10;
-    if (worst) v = displace(v, bound / 4, x); /* and half an ulp by rounding */
+/* f16 and bf16, alone and in pairs: in f32, rounded once. Immediate: of bf16. The bounds, relative
+ * of ex2 and absolute of tanh, are less half a unit in the last place. */
+static uint16_t half_value(const Warp *warp, uint16_t x, double (*function)(double), bool brain) {
+    double a = (double)(brain ? emu_flush(emu_bf16_to_f32(x)) : emu_f16_to_f32(x));
+    double v = function(a), part = part_for(warp, a, x);
+    if (function == tanh)
+        v = displace_absolute(v, brain ? 0x1p-9 : 0x.82p-11, part);
+    else
+        v = displace(v, brain ? 0x1p-8 : 0x.92p-10, part);
     uint16_t result = brain ? emu_f64_to_bf16(v) : emu_f64_to_f16(v);
     return brain && !(result & 0x7f80) ? result & 0x8000 : result;
 }
@@ -198,11 +209,11 @@ static void half_lanes(Warp *warp, const Record *record, uint32_t lanes, bool pa
                        double (*function)(double)) {
     LaneU32 *d = warp_slot(warp, record->slot[0]);
     const LaneU32 *a = warp_slot(warp, record->slot[1]);
-    bool worst = is_worst(warp), brain = record->immediate;
+    bool brain = record->immediate;
     for (int i = 0; i < EMU_LANES; i++) {
         if (!(lanes >> i & 1)) continue;
-        uint32_t low = half_value((uint16_t)a[i], function, brain, worst), high = 0;
-        if (pair) high = half_value((uint16_t)(a[i] >> 16), function, brain, worst);
+        uint32_t low = half_value(warp, (uint16_t)a[i], function, brain), high = 0;
+        if (pair) high = half_value(warp, (uint16_t)(a[i] >> 16), function, brain);
         d[i] = low | high << 16;
     }
 }

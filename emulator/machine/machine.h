@@ -63,21 +63,33 @@ typedef enum EmuCompletion {
     EMU_COMPLETION_random
 } EmuCompletion;
 
+/* How the approximate units (ex2.approx ...) err, within what PTX allows: hardly at all, by all of
+ * it in a direction that argument and seed choose, upwards, downwards, or by a part that argument
+ * and seed choose. */
+typedef enum EmuApproximation {
+    EMU_APPROXIMATION_best,
+    EMU_APPROXIMATION_worst,
+    EMU_APPROXIMATION_high,
+    EMU_APPROXIMATION_low,
+    EMU_APPROXIMATION_random
+} EmuApproximation;
+
 typedef struct EmuOptions {
     EmuChecks checks;
     EmuOrder order;
     EmuCompletion completion;
-    uint64_t seed; /* of random orders */
+    EmuApproximation approximation;
+    uint64_t seed; /* of random orders and errors */
     int workers;   /* host threads that run CTAs; 0: one a core; 1: the same order each time */
-    uint64_t step_limit;    /* warp instructions of a launch; 0: 2^40 */
-    bool approximate_worst; /* the approximate units (ex2.approx ...) err as much as documented */
-    bool exact_tensor;      /* tensor cores sum as the device's do, bit by bit; slow */
-    bool findings_fail;     /* a finding that hardware would tolerate fails the launch as well */
+    uint64_t step_limit; /* warp instructions of a launch; 0: 2^40 */
+    bool exact_tensor;   /* tensor cores sum as the device's do, bit by bit; slow */
+    bool findings_fail;  /* a finding that hardware would tolerate fails the launch as well */
 } EmuOptions;
 
 /* TCC_EMU_CHECKS=off|cheap|full, TCC_EMU_ORDER, TCC_EMU_COMPLETION, TCC_EMU_SEED,
- * TCC_EMU_WORKERS, TCC_EMU_STEPS, TCC_EMU_APPROX=worst, TCC_EMU_TENSOR=exact; what is not set:
- * full checks, and zeros for the rest. Returns NULL, or what is wrong with a value. */
+ * TCC_EMU_WORKERS, TCC_EMU_STEPS, TCC_EMU_APPROX=best|worst|high|low|random,
+ * TCC_EMU_TENSOR=exact; what is not set: full checks, and zeros for the rest. Returns NULL, or
+ * what is wrong with a value. */
 const char *emu_options_from_environment(EmuOptions *out_options);
 
 typedef enum EmuFindingKind { /* rows of check/findings.def: name, severity, status */

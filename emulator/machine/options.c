@@ -17,6 +17,11 @@ static const struct {
     {"TCC_EMU_COMPLETION", "latest", offsetof(EmuOptions, completion), EMU_COMPLETION_latest},
     {"TCC_EMU_COMPLETION", "eager", offsetof(EmuOptions, completion), EMU_COMPLETION_eager},
     {"TCC_EMU_COMPLETION", "random", offsetof(EmuOptions, completion), EMU_COMPLETION_random},
+    {"TCC_EMU_APPROX", "best", offsetof(EmuOptions, approximation), EMU_APPROXIMATION_best},
+    {"TCC_EMU_APPROX", "worst", offsetof(EmuOptions, approximation), EMU_APPROXIMATION_worst},
+    {"TCC_EMU_APPROX", "high", offsetof(EmuOptions, approximation), EMU_APPROXIMATION_high},
+    {"TCC_EMU_APPROX", "low", offsetof(EmuOptions, approximation), EMU_APPROXIMATION_low},
+    {"TCC_EMU_APPROX", "random", offsetof(EmuOptions, approximation), EMU_APPROXIMATION_random},
 };
 
 /* Whether `variable` is unset or one of its words; then the option has the value. */
@@ -42,7 +47,7 @@ static bool take_number(const char *variable, int64_t most, int64_t *out_value) 
 
 const char *emu_options_from_environment(EmuOptions *out_options) {
     int64_t seed, workers, steps;
-    const char *approximate = getenv("TCC_EMU_APPROX"), *tensor = getenv("TCC_EMU_TENSOR");
+    const char *tensor = getenv("TCC_EMU_TENSOR");
     *out_options = (EmuOptions){.checks = EMU_CHECKS_full};
     if (!take_word("TCC_EMU_CHECKS", out_options))
         return "TCC_EMU_CHECKS is not off, cheap or full";
@@ -50,17 +55,16 @@ const char *emu_options_from_environment(EmuOptions *out_options) {
         return "TCC_EMU_ORDER is not round_robin, random or adversarial";
     if (!take_word("TCC_EMU_COMPLETION", out_options))
         return "TCC_EMU_COMPLETION is not latest, eager or random";
+    if (!take_word("TCC_EMU_APPROX", out_options))
+        return "TCC_EMU_APPROX is not best, worst, high, low or random";
     if (!take_number("TCC_EMU_SEED", INT64_MAX, &seed)) return "TCC_EMU_SEED is no number";
     if (!take_number("TCC_EMU_WORKERS", 1024, &workers))
         return "TCC_EMU_WORKERS is no number of threads";
     if (!take_number("TCC_EMU_STEPS", INT64_MAX, &steps)) return "TCC_EMU_STEPS is no number";
-    if (approximate && !str_equal(str_from(approximate), STR("worst")))
-        return "TCC_EMU_APPROX is not worst";
     if (tensor && !str_equal(str_from(tensor), STR("exact"))) return "TCC_EMU_TENSOR is not exact";
     out_options->seed = (uint64_t)seed;
     out_options->workers = (int)workers;
     out_options->step_limit = (uint64_t)steps;
-    out_options->approximate_worst = approximate != NULL;
     out_options->exact_tensor = tensor != NULL;
     return NULL;
 }

@@ -73,12 +73,14 @@ static uint32_t block_count(const EmulatedLaunch *launch) {
 
 static const char *launch_function(Attempt *a, const EmuFunction *function, const uint64_t *words) {
     const EmulatedLaunch *launch = a->launch;
+    // Every way of approximate instructions to be wrong takes its turn.
+    EmuApproximation way = EMU_APPROXIMATION_worst + a->host->launches % 4;
     EmuOptions options = {.checks = EMU_CHECKS_full,
                           .order = launch->seed % 2 ? EMU_ORDER_random : EMU_ORDER_round_robin,
                           .seed = launch->seed,
                           .workers = 1,
                           .step_limit = STEPS,
-                          .approximate_worst = true};
+                          .approximation = way};
     EmuReporter reporter = {.finding = note_finding, .user = a};
     EmuLaunch what = {.function = function,
                       .grid = {block_count(launch), 1, 1},

@@ -408,7 +408,7 @@ static void test_options(void) {
     CHECK_INT(options.order, EMU_ORDER_random);
     CHECK_INT(options.seed, 77);
     CHECK_INT(options.workers, 3);
-    CHECK(options.approximate_worst);
+    CHECK_INT(options.approximation, EMU_APPROXIMATION_worst);
     setenv("TCC_EMU_ORDER", "backwards", 1);
     CHECK_STR(emu_options_from_environment(&options),
               "TCC_EMU_ORDER is not round_robin, random or adversarial");
