@@ -1,11 +1,15 @@
 /* Compiled code against the evaluator: each kernel on the inputs that the compiled model gave it,
- * then the whole model. */
+ * then the whole model. On a GPU the whole is a run of a session, which must give the bits of the
+ * kernels one by one; each kernel runs twice, from memory that is aligned and from such that is
+ * not, since it has code for both. */
 #include "base/scratch.h"
+#include "compiler/check_device.h"
 #include "compiler/compare.h"
 #include "compiler/session.h"
 #include "ir/infer.h"
 #include "runtime/copy.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +21,9 @@ typedef struct Checker {
     uint32_t input_count;
     tcc_check_callback *callback;
     void *user;
+    const char *device_name; /* as in tcc_open_options */
+    CheckDevice *device;     /* NULL on the CPU */
+    uint64_t findings;       /* of the software device before */
     Arena *arena;
     int64_t *symbols; /* by id */
     int64_t *dims;    /* by slot */
@@ -165,7 +172,8 @@ static int64_t evaluate(const Checker *c, const Dim *dim) {
     return dim_evaluate(dim, c->symbols, &value) ? value : 0;
 }
 
-static tcc_status run_kernel(Checker *c, const Launch *launch, const char *expected_error) {
+/* On the CPU. */
+static tcc_status run_here(Checker *c, const Launch *launch, TccErrorWord *out_error) {
     const TccArtefact *artefact = &c->unit->core->artefact;
     const Program *p = program_of(c);
     uint32_t variant = 0;
@@ -178,16 +186,76 @@ static tcc_status run_kernel(Checker *c, const Launch *launch, const char *expec
     size_t scratch = (size_t)evaluate(c, facts->scratch) + ALIGNMENT;
     void *memory = aligned_alloc(ALIGNMENT, (scratch + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
     if (memory == NULL) return compiler_fail(c->unit->compiler, TCC_MEMORY, "out of memory");
-    TccErrorWord error = {0};
-    TccKernelArgs args = {.buffers = pointers, .dims = c->dims, .scratch = memory, .error = &error};
+    TccKernelArgs args = {
+        .buffers = pointers, .dims = c->dims, .scratch = memory, .error = out_error};
     artefact->kernels[at](&args, 0, evaluate(c, facts->points));
     free(memory);
+    return TCC_OK;
+}
+
+static DeviceBuffer *device_buffers(const Checker *c, const Launch *launch) {
+    uint32_t inputs = (uint32_t)program_of(c)->kernels.data[launch->kernel].region->inputs.count;
+    DeviceBuffer *buffers = NEW_ARRAY(c->arena, DeviceBuffer, launch->buffer_count);
+    for (uint32_t i = 0; i < launch->buffer_count; i++) {
+        const Tensor *t = &c->buffers[launch->buffers[i]];
+        uint32_t bits = dtype_info(t->dtype)->bits;
+        buffers[i] = (DeviceBuffer){.data = t->data,
+                                    .bytes = tensor_bytes(t),
+                                    .element = bits < 8 ? 1 : bits / 8,
+                                    .output = i >= inputs,
+                                    .packed = bits < 8};
+    }
+    return buffers;
+}
+
+/* Once more from memory aligned for the dtypes alone, into memory of its own: the same bits. */
+static tcc_status run_misaligned(Checker *c, const Launch *launch, DeviceLaunch what, char *text,
+                                 size_t size) {
+    DeviceBuffer *others = arena_copy(c->arena, what.buffers, what.buffer_count * sizeof *others);
+    TccErrorWord error;
+    for (uint32_t i = 0; i < what.buffer_count; i++)
+        if (others[i].output) others[i].data = arena_alloc(c->arena, others[i].bytes + 1);
+    what.misaligned = true;
+    const DeviceBuffer *first = what.buffers;
+    what.buffers = others;
+    tcc_status status = check_device_launch(c->device, &what, c->arena, &error, text, size);
+    for (uint32_t i = 0; i < what.buffer_count && status == TCC_OK && what.points > 0; i++) {
+        if (!first[i].output || memcmp(first[i].data, others[i].data, first[i].bytes) == 0)
+            continue;
+        status = TCC_MISMATCH;
+        Str name = *program_of(c)->kernels.data[launch->kernel].name;
+        snprintf(text, size, "kernel %.*s gives other bits when its buffers are not aligned",
+                 STR_ARG(name));
+    }
+    return status;
+}
+
+static tcc_status run_there(Checker *c, const Launch *launch, TccErrorWord *out_error) {
+    const GpuFacts *facts = &c->unit->core->gpu_image.facts[launch->kernel];
+    DeviceLaunch what = {.kernel = launch->kernel,
+                         .buffers = device_buffers(c, launch),
+                         .buffer_count = launch->buffer_count,
+                         .dims = c->dims,
+                         .points = evaluate(c, facts->points),
+                         .scratch = evaluate(c, facts->scratch)};
+    char text[512] = "";
+    tcc_status status =
+        check_device_launch(c->device, &what, c->arena, out_error, text, sizeof text);
+    if (status == TCC_OK) status = run_misaligned(c, launch, what, text, sizeof text);
+    return status == TCC_OK ? status : compiler_fail(c->unit->compiler, status, "%s", text);
+}
+
+static tcc_status run_kernel(Checker *c, const Launch *launch, const char *expected_error) {
+    TccErrorWord error = {0};
+    tcc_status status =
+        c->device != NULL ? run_there(c, launch, &error) : run_here(c, launch, &error);
+    if (status != TCC_OK) return status;
     bool failed = error.state != 0;
     Buf compiled = {.arena = c->arena};
     put_index(&compiled, error.index, error.bound);
     c->failed |= failed;
-    return same_report(c, "kernel", *p->kernels.data[launch->kernel].name, failed, compiled.data,
-                       expected_error);
+    return same_report(c, "kernel", *program_of(c)->kernels.data[launch->kernel].name, failed,
+                       compiled.data, expected_error);
 }
 
 static tcc_status check_launch(Checker *c, const Launch *launch) {
@@ -211,6 +279,56 @@ static tcc_status check_launch(Checker *c, const Launch *launch) {
                 &want[o], found);
     }
     return TCC_OK;
+}
+
+/* ---- the whole model ------------------------------------------------------------------------- */
+
+static tcc_tensor view_of(const Tensor *t) {
+    tcc_tensor view = {
+        .size = sizeof view, .dtype = (int32_t)t->dtype, .rank = t->rank, .data = t->data};
+    memcpy(view.dims, t->dims, sizeof view.dims);
+    return view;
+}
+
+/* A run of the session: the bits of the kernels one by one, where those were right, or a wrong
+ * index as they had. */
+static tcc_status run_whole(Checker *c, Tensor *outputs, tcc_tensor *views) {
+    const Program *p = program_of(c);
+    uint32_t count = (uint32_t)p->graph->outputs.count;
+    char text[512] = "";
+    for (uint32_t o = 0; o < count; o++) memset(outputs[o].data, 0, tensor_bytes(&outputs[o]));
+    tcc_status status =
+        check_device_run(c->device, c->inputs, c->input_count, views, count, text, sizeof text);
+    if (status == TCC_INDEX && c->failed) return TCC_OK;
+    if (status != TCC_OK) return compiler_fail(c->unit->compiler, status, "%s", text);
+    for (uint32_t o = 0; o < count && !c->mismatch; o++) {
+        const Tensor *one = &c->buffers[p->output_buffers[o]];
+        if (memcmp(one->data, outputs[o].data, tensor_bytes(one)) == 0) continue;
+        return compiler_fail(c->unit->compiler, TCC_MISMATCH,
+                             "output %u of a run has other bits than its kernels one by one", o);
+    }
+    return TCC_OK;
+}
+
+/* Twice: the second run of the same dims is recorded. Then what the software device has found. */
+static tcc_status run_session(Checker *c) {
+    const Program *p = program_of(c);
+    size_t count = p->graph->outputs.count;
+    Tensor *outputs = NEW_ARRAY(c->arena, Tensor, count);
+    tcc_tensor *views = NEW_ARRAY(c->arena, tcc_tensor, count);
+    for (size_t o = 0; o < count; o++) {
+        outputs[o] = c->buffers[p->output_buffers[o]];
+        outputs[o].data = arena_alloc(c->arena, tensor_bytes(&outputs[o]) + 1);
+        views[o] = view_of(&outputs[o]);
+    }
+    tcc_status status = run_whole(c, outputs, views);
+    if (status == TCC_OK) status = run_whole(c, outputs, views);
+    uint64_t found = check_device_findings(c->device) - c->findings;
+    if (status == TCC_OK && found > 0)
+        status = compiler_fail(c->unit->compiler, TCC_MISMATCH,
+                               "the software device found %llu faults, which it has told",
+                               (unsigned long long)found);
+    return status;
 }
 
 static tcc_status check_model(Checker *c) {
@@ -277,35 +395,70 @@ static tcc_status run_checks(Checker *c) {
     tcc_status status = bind_dims(c);
     if (status == TCC_OK) status = make_buffers(c);
     if (status == TCC_OK) status = check_launches(c);
+    if (status == TCC_OK && c->device != NULL) status = run_session(c);
     if (status == TCC_OK) status = check_model(c);
     return status;
 }
 
+/* ---- the call -------------------------------------------------------------------------------- */
+
+static void close_device(void *data) {
+    Checker *c = data;
+    check_device_close(c->device);
+    c->device = NULL;
+}
+
+static tcc_status open_device(Checker *c) {
+    char text[512] = "";
+    ArenaSource memory = c->unit->memory;
+    tcc_allocator own = {sizeof own, memory.allocate, memory.release, memory.user};
+    tcc_open_options options = {.size = sizeof options,
+                                .threads = 1,
+                                .device = c->device_name,
+                                .allocator = memory.allocate == NULL ? NULL : &own};
+    if (c->device_name == NULL) return TCC_OK;
+    tcc_status status = check_device_open(&c->unit->core->artefact, &options, c->arena, &c->device,
+                                          text, sizeof text);
+    if (status != TCC_OK) return compiler_fail(c->unit->compiler, status, "%s", text);
+    if (c->device != NULL) c->findings = check_device_findings(c->device);
+    return TCC_OK;
+}
+
 static tcc_status check_body(void *data) {
     Checker *c = data;
-    GuardDefer buffers;
+    GuardDefer buffers, device;
     Scratch scratch;
     tcc_status status = unit_make_artefact(c->unit);
     if (status != TCC_OK) return status;
     c->arena = scratch_open(&scratch);
+    guard_defer(&device, close_device, c);
     guard_defer(&buffers, free_buffers, c);
-    status = run_checks(c);
+    status = open_device(c);
+    if (status == TCC_OK) status = run_checks(c);
     guard_undefer(&buffers);
     free_buffers(c);
+    guard_undefer(&device);
+    close_device(c);
     scratch_close(&scratch);
     if (status != TCC_OK || !c->mismatch) return status;
     return compiler_fail(c->unit->compiler, TCC_MISMATCH,
                          "compiled code differs from the evaluator");
 }
 
-tcc_status tcc_unit_check(tcc_unit *unit, const tcc_tensor *inputs, uint32_t input_count,
-                          tcc_check_callback *callback, void *user) {
+tcc_status tcc_unit_check_on(tcc_unit *unit, const char *device, const tcc_tensor *inputs,
+                             uint32_t input_count, tcc_check_callback *callback, void *user) {
     Checker checker = {.unit = unit,
                        .inputs = inputs,
                        .input_count = input_count,
                        .callback = callback,
-                       .user = user};
+                       .user = user,
+                       .device_name = device};
     if (inputs == NULL && input_count > 0)
         return compiler_refuse_null(unit_compiler(unit), "inputs");
     return unit_enter(unit, check_body, &checker);
+}
+
+tcc_status tcc_unit_check(tcc_unit *unit, const tcc_tensor *inputs, uint32_t input_count,
+                          tcc_check_callback *callback, void *user) {
+    return tcc_unit_check_on(unit, NULL, inputs, input_count, callback, user);
 }

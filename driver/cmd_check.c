@@ -96,8 +96,8 @@ static void end_table(const Table *table, tcc_status status) {
 static Exit compare(const Options *options, ModelSource *s, const Arrays *inputs) {
     Table table = {.json = options_has(options, OPTION_json)};
     begin_table(&table);
-    tcc_status status =
-        tcc_unit_check(s->compilation.unit, inputs->tensors, inputs->count, add_row, &table);
+    tcc_status status = tcc_unit_check_on(s->compilation.unit, options_last(options, OPTION_device),
+                                          inputs->tensors, inputs->count, add_row, &table);
     end_table(&table, status);
     if (status == TCC_MISMATCH && !table.wrong)
         report_error("%s", tcc_message(s->compilation.compiler));

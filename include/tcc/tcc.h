@@ -262,6 +262,15 @@ typedef void tcc_check_callback(void *user, const tcc_check_result *result);
 TCC_API tcc_status tcc_unit_check(tcc_unit *unit, const tcc_tensor *inputs, uint32_t input_count,
                                   tcc_check_callback *callback, void *user);
 
+/* The same on a device as tcc_open_options names it (NULL: the CPU); the unit must be compiled for
+ * it. On a GPU each kernel has memory of its own and runs twice, with its buffers aligned and
+ * misaligned, and the whole model is two runs of a session; what must have the same bits and has
+ * not is a mismatch. So is whatever the checks of the software device ("emu") find, which it tells
+ * on standard error. TCC_ENVIRONMENT and TCC_INVALID as when a model is opened for the device. */
+TCC_API tcc_status tcc_unit_check_on(tcc_unit *unit, const char *device, const tcc_tensor *inputs,
+                                     uint32_t input_count, tcc_check_callback *callback,
+                                     void *user);
+
 /* ---- artefacts in files --------------------------------------------------------------------- */
 
 /* Reads, without loading or running it, what a model.so holds: "metadata" (JSON), "graph" (its .tir

@@ -57,6 +57,10 @@ static tcc_status unit_check(Pointers p) {
     return tcc_unit_check(p[0], p[1], 1, p[2] ? on_check : NULL, NULL);
 }
 
+static tcc_status unit_check_on(Pointers p) {
+    return tcc_unit_check_on(p[0], p[1], p[2], 1, p[3] ? on_check : NULL, NULL);
+}
+
 static tcc_status artefact_read(Pointers p) {
     return tcc_artefact_read(p[0], p[1], p[2], p[3], p[4]);
 }
@@ -129,7 +133,7 @@ static void test_compiling(void) {
     tcc_tensor x = *tcc_array_tensor(array);
     char option[] = "O", two[] = "2", strict[] = "fstrict-sums", empty[] = "", ir[] = "ir";
     char fusion[] = "fusion", kind[] = "metadata", ops[] = "ops", path[] = "a.g";
-    char hello[] = "examples/hello/hello.g";
+    char hello[] = "examples/hello/hello.g", cpu[] = "cpu";
     const Row rows[] = {
         {"tcc_compiler_new", compiler_new, {&out}, 0},
         {"tcc_set_option", set_option, {h.compiler, option, two}, 0},
@@ -142,6 +146,7 @@ static void test_compiling(void) {
         {"tcc_unit_write_object", unit_write_object, {h.unit, object}, 0},
         {"tcc_unit_open", unit_open, {h.unit, &open, &out_api, &out}, 1 << 1},
         {"tcc_unit_check", unit_check, {h.unit, &x, &out}, 1 << 2},
+        {"tcc_unit_check_on", unit_check_on, {h.unit, cpu, &x, &out}, 1 << 1 | 1 << 3},
         {"tcc_artefact_read", artefact_read, {h.compiler, so, kind, &out_text, &size}, 0},
         {"tcc_array_new", array_new, {h.compiler, (void *)dims, &out}, 0},
         {"tcc_array_write", array_write, {h.compiler, array, npy}, 0},

@@ -17,6 +17,14 @@ Checks against the evaluator.
   all 3 outputs agree
   $ tcc check double.g --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["agree"], [x["kernel"] for x in r["results"]])'
   True ['elementwise_mul_3', 'double']
+  $ tcc check double.g --device=emu -D N=3
+  kernel                       output         elements   left out      worst        rms
+  elementwise_mul_3            0                     3      0.00%          0          0  ok
+  double                       y                     3      0.00%          0          0  ok
+  all 2 outputs agree
+  $ TCC_CUDA_LIBRARY=/no/such.so tcc check double.g --device=cuda
+  ! tcc: error: device cuda: could not load /no/such.so: /no/such.so: cannot open shared object file: No such file or directory [device]
+  [3]
   $ tcc check double.g -D N=9
   ! tcc: error: input "x": dim N is 9, not in 1..8 [dim-range]
   [1]

@@ -126,6 +126,7 @@ FUNCTIONS = {
     "tcc_unit_write": (Status, Pointer, c.c_char_p),
     "tcc_unit_open": (Status, Pointer, c.POINTER(OpenOptions), c.POINTER(c.POINTER(ModelApi)), _Out),
     "tcc_unit_check": (Status, Pointer, _Tensors, c.c_uint32, CheckCallback, Pointer),
+    "tcc_unit_check_on": (Status, Pointer, c.c_char_p, _Tensors, c.c_uint32, CheckCallback, Pointer),
     "tcc_graph_new": (Status, Pointer, c.c_char_p, _Out),
     "tcc_graph_free": (None, Pointer),
     "tcc_graph_label": (None, Pointer, c.c_char_p),
