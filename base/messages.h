@@ -163,6 +163,8 @@
 #define MSG_NO_ITEMS "no-items", "%s has no items"
 #define MSG_DIMS_NEVER                                                                             \
     "dim-mismatch", "dims %s and %s do not agree in the ranges that were asked for"
+#define MSG_SIZES_CONFLICT "sizes-conflict", "no sizes fit this model: here %s must %s %s"
+#define MSG_NOTE_SIZES_CONFLICT "needed-here", "and here %s must %s %s"
 #define MSG_NOTE_MADE "made-here", "it was made here"
 
 /* the language: dims and types */

@@ -7,6 +7,7 @@
 #include "compiler/session.h"
 #include "frontend/dsl/dsl.h"
 #include "frontend/weights/weights.h"
+#include "ir/conflict.h"
 #include "ir/text.h"
 
 #include <stdio.h>
@@ -202,7 +203,8 @@ static const Graph *parse_model(CompileCall *call) {
 static Status compile(CompileCall *call) {
     tcc_unit *unit = call->unit;
     const Graph *model = call->graph != NULL ? call->model : parse_model(call);
-    if (model != NULL && check_skeletons(unit, model))
+    if (model != NULL && check_skeletons(unit, model) &&
+        graph_refuse_conflict(model, unit->core->diags))
         unit->core->source = unit_fill_params(unit, model);
     bool good = unit->core->source != NULL && run_passes(unit);
     log_passes(unit);

@@ -43,6 +43,13 @@ NodeId build_reshape(Graph *g, NodeId x, const Dim *const *dims, uint32_t rank) 
     return build_op(g, OP_reshape, &x, 1, (Attr[]){{.dims = ir_dims(g->ctx, dims, rank)}});
 }
 
+NodeId build_as(Graph *g, NodeId x, const Type *type) {
+    const Type *own = graph_type(g, x);
+    if (own == type) return x;
+    require(own->dtype == type->dtype && own->rank == type->rank);
+    return build_reshape(g, x, type->dims, type->rank);
+}
+
 NodeId build_permute(Graph *g, NodeId x, const int64_t *perm) {
     Attr attrs[] = {{.ints = ir_ints(g->ctx, perm, graph_type(g, x)->rank)}};
     return build_op(g, OP_permute, &x, 1, attrs);

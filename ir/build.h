@@ -12,6 +12,9 @@ NodeId build_select(Graph *g, NodeId c, NodeId x, NodeId y);
 NodeId build_cast(Graph *g, NodeId x, DType to);
 NodeId build_reduce(Graph *g, Op op, NodeId x, const int64_t *axes, uint32_t axis_count);
 NodeId build_reshape(Graph *g, NodeId x, const Dim *const *dims, uint32_t rank);
+/* x as a value of `type`, whose dims are equal to its own by the checks of the model at most: what
+ * replaces a value has the type that it had. */
+NodeId build_as(Graph *g, NodeId x, const Type *type);
 NodeId build_permute(Graph *g, NodeId x, const int64_t *perm);
 /* Operand axis i becomes result axis axes[i]. */
 NodeId build_broadcast(Graph *g, NodeId x, const Dim *const *dims, uint32_t rank,

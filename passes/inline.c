@@ -2,6 +2,7 @@
  * names; the full name is the scopes of the calls that lead to it, joined by dots. Equal nodes of
  * several calls merge as they are added. */
 #include "base/messages.h"
+#include "ir/build.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -76,7 +77,7 @@ static NodeId copy_node(Body *b, NodeId id) {
     const Origin *origin = under_call(b->to->ctx, node->origin, b->call);
     switch (node->op) {
     case OP_input:
-        if (b->inputs) return b->inputs[node->attrs[0].i];
+        if (b->inputs) return build_as(b->to, b->inputs[node->attrs[0].i], node->type);
         return graph_add_input(b->to, *node->attrs[1].str, node->type, node->origin);
     case OP_param: return copy_param(b, node, origin);
     case OP_item:

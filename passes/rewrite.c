@@ -1,5 +1,6 @@
 #include "passes/rewrite.h"
 #include "base/scratch.h"
+#include "ir/build.h"
 
 bool *graph_find_kept(const Graph *graph, Arena *arena) {
     bool *kept = graph_find_live(graph, arena);
@@ -87,7 +88,8 @@ void rewrite_splice(const Rewrite *r, const Graph *region, const NodeId *args,
     for (NodeId id = 0; id < region->nodes.count; id++) {
         const Node *node = graph_node(region, id);
         if (!kept[id]) continue;
-        inner.map[id] = node->op == OP_input ? args[node->attrs[0].i] : rewrite_node(&inner, id);
+        inner.map[id] = node->op == OP_input ? build_as(r->to, args[node->attrs[0].i], node->type)
+                                             : rewrite_node(&inner, id);
     }
     for (size_t i = 0; i < region->outputs.count; i++) {
         out_outputs[i] = inner.map[region->outputs.data[i].node];

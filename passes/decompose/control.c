@@ -28,9 +28,15 @@ static NodeId *mapped_args(const Rewrite *r, NodeId id, uint32_t from, uint32_t 
     return args;
 }
 
-/* What the rule returns for its results: they are kept for items when there are several. */
+/* What the rule returns for its results, as values of the types that the op gives: they are kept
+ * for items when there are several. */
 static NodeId give_results(Rewrite *r, NodeId id, NodeId *results) {
-    if (graph_node(r->from, id)->type->is_tuple) r->results[id] = results;
+    const Type *type = graph_node(r->from, id)->type;
+    if (!type->is_tuple) return build_as(r->to, results[0], type);
+    for (uint32_t i = 0; i < type->item_count; i++) {
+        results[i] = build_as(r->to, results[i], type->items[i]);
+    }
+    r->results[id] = results;
     return results[0];
 }
 

@@ -39,13 +39,16 @@ static NodeId step(Fold *f, NodeId id) {
     return id;
 }
 
+/* A rule may give a value whose dims only the model's checks make equal to those it had: of a + b
+ * and b + a the first has a's. */
 NodeId fold_simplify(Fold *f, NodeId id) {
+    const Type *type = fold_node(f, id)->type;
     for (uint32_t i = 0; i < MAX_STEPS; i++) {
         NodeId next = step(f, id);
         if (next == id) break;
         id = next;
     }
-    return id;
+    return build_as(f->g, id, type);
 }
 
 NodeId fold_unary(Fold *f, Op op, NodeId x) { return fold_simplify(f, build_unary(f->g, op, x)); }

@@ -256,3 +256,54 @@ An index that is out of range at compile time:
   !     1 | model m(x: f32[2]) -> (y: f32) { y = x[2] }
   !       |                                        ^
   [1]
+
+Sizes that contradict each other, wherever they meet; more in tests/unit/ir_conflict.c:
+
+  $ cat >conflict.g <<'END'
+  > dim M in 0..100
+  > dim N in 0..100
+  > model m(x: f32[M], y: f32[7], z: f32[2], w: f32[N]) -> (a: f32[7], b: f32[2], c: f32[N]) {
+  >     assert M == 7
+  >     a = x + y
+  >     assert N + 5 == M
+  >     c = w * 2.0
+  >     assert N == 3
+  >     b = z
+  > }
+  > END
+  $ refused conflict.g
+  ! conflict.g:8:14: error: no sizes fit this model: here N must equal 3 [sizes-conflict]
+  !     8 |     assert N == 3
+  !       |              ^~
+  ! conflict.g:6:18: note: and here N + 5 must equal M
+  !     6 |     assert N + 5 == M
+  !       |                  ^~
+  ! conflict.g:4:14: note: and here M must equal 7
+  !     4 |     assert M == 7
+  !       |              ^~
+  [1]
+  $ cat >conflict.tir <<'END'
+  > tir 1
+  > dim M in 0..100 tune 4
+  > graph @g {
+  >   %0 = input index=0 name="c" : f32[M]
+  >   %1 = input index=1 name="s" : f32[2, 7]
+  >   %2 = input index=2 name="y" : f32[2]
+  >   %3 = scan %0, %1 carried=1 reverse=0 : f32[M] {
+  >     %0 = input index=0 name="" : f32[7]
+  >     %1 = input index=1 name="" : f32[7]
+  >     %2 = add %0, %1 : f32[7]
+  >     return %2
+  >   }
+  >   %4 = add %3, %2 : f32[2]
+  >   return y = %4
+  > }
+  > END
+  $ refused conflict.tir
+  ! conflict.tir:13:3: error: no sizes fit this model: here M must equal 2 [sizes-conflict]
+  !    13 |   %4 = add %3, %2 : f32[2]
+  !       |   ^
+  ! conflict.tir:7:3: note: and here M must equal 7
+  !     7 |   %3 = scan %0, %1 carried=1 reverse=0 : f32[M] {
+  !       |   ^
+  [1]

@@ -6,12 +6,29 @@
 
 enum { CARRIED = 2, END = 2 }; // END: a loop goes on below it
 
-// A block's values: its inputs first, all of one type.
+// A block's values: its inputs first.
 typedef struct Block {
     Graph *graph;
     NodeId values[8];
     uint32_t count;
 } Block;
+
+// A dim that has the value of this one in this run: a number, or one of some value of the pool.
+static const Dim *other_dim(Maker *m, const Dim *dim) {
+    if (pick(m, 2) || m->count == 0) return dim_const(m->ctx, size_of(m, dim));
+    const Type *type = type_of(m, m->pool[pick(m, m->count)]);
+    for (uint32_t i = 0; i < type->rank; i++)
+        if (size_of(m, type->dims[i]) == size_of(m, dim)) return type->dims[i];
+    return dim;
+}
+
+// What a block takes need not have the type that it is given, if entry checks make them equal.
+static const Type *loosen(Maker *m, const Type *type) {
+    const Dim *dims[TYPE_MAX_RANK];
+    for (uint32_t i = 0; i < type->rank; i++)
+        dims[i] = pick(m, 4) ? type->dims[i] : other_dim(m, type->dims[i]);
+    return type_tensor(m->ctx, type->dtype, type->rank, dims);
+}
 
 static Block open_block(Maker *m, const Type *const *types, uint32_t count) {
     Block b = {.graph = graph_new(m->ctx, m->arena, STR("")), .count = count};
@@ -42,7 +59,9 @@ static NodeId add_step(Maker *m, Block *b, const Type *type) {
     return id;
 }
 
-static Graph *make_block(Maker *m, const Type *const *types, uint32_t count, uint32_t outs) {
+static Graph *make_block(Maker *m, const Type *const *given, uint32_t count, uint32_t outs) {
+    const Type *types[CARRIED];
+    for (uint32_t i = 0; i < count; i++) types[i] = loosen(m, given[i]);
     Block b = open_block(m, types, count);
     for (uint32_t i = pick(m, 3); i > 0; i--) add_step(m, &b, types[pick(m, count)]);
     for (uint32_t i = 0; i < outs; i++)
@@ -59,7 +78,8 @@ static Graph *make_condition(Maker *m, const Type *const *types) {
 }
 
 // A block over (any value, a counter) that counts.
-static Graph *make_counting(Maker *m, const Type *const *types) {
+static Graph *make_counting(Maker *m, const Type *const *given) {
+    const Type *types[] = {loosen(m, given[0]), given[1]};
     Block b = open_block(m, types, CARRIED);
     graph_add_output(b.graph, STR(""), add_step(m, &b, types[0]));
     NodeId one = build_scalar_int(b.graph, DT_i64, 1);
