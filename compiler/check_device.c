@@ -125,6 +125,7 @@ tcc_status check_device_launch(CheckDevice *device, const DeviceLaunch *launch, 
     const TccGpuKernel *kernels = image_at(image, image->gpu_kernels);
     const TccGpuKernel *kernel = &kernels[launch->kernel];
     Attempt a = {.cuda = device->model->cuda, .kernel = kernel, .launch = launch};
+    a.error.kernel = image_string(image, kernel->name);
     *out_error = (TccErrorWord){.state = 0};
     if (launch->points <= 0) return TCC_OK;
     a.slots = (const uint32_t *)image_at(image, image->gpu_dims) + kernel->first_dim;

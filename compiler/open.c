@@ -163,7 +163,7 @@ typedef struct OpenCall {
 
 static tcc_status open_body(void *data) {
     OpenCall *call = data;
-    char message[256] = "";
+    char message[MESSAGE_SIZE] = "";
     ArenaSource memory = call->unit->memory;
     tcc_allocator own = {sizeof own, memory.allocate, memory.release, memory.user};
     tcc_status status = unit_make_artefact(call->unit);

@@ -102,7 +102,7 @@ static Exit load_artefact(ModelSource *s, const char *path) {
 }
 
 static Exit open_artefact(ModelSource *s, const Options *options, const tcc_open_options *open) {
-    char message[512] = "";
+    char message[1024] = "";
     Exit result = load_artefact(s, options->operand);
     if (result != EXIT_fine) return result;
     tcc_status status = s->api->open(open, &s->model, message, sizeof message);

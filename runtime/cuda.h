@@ -13,7 +13,7 @@
 #include "runtime/session_internal.h"
 
 typedef struct CudaFunctions {
-#define SYMBOL(name, symbol, parameters) int(*name) parameters;
+#define SYMBOL(name, symbol, words, parameters) int(*name) parameters;
 #include "runtime/cuda_symbols.def"
 } CudaFunctions;
 
@@ -34,18 +34,23 @@ typedef struct Cuda {
 typedef struct CudaError {
     int result;
     const char *call;
+    const char *kernel; /* that calls were about last; NULL: none */
 } CudaError;
 
 /* Whether the call was good; else it is remembered, unless one is already. */
 static inline bool cuda_good(CudaError *error, const char *call, int result) {
-    if (result != 0 && error->result == 0) *error = (CudaError){result, call};
+    if (result != 0 && error->result == 0) {
+        error->result = result;
+        error->call = call;
+    }
     return result == 0;
 }
 
 #define CUDA_TRY(error, cuda, function, ...)                                                       \
     cuda_good((error), #function, (cuda)->f.function(__VA_ARGS__))
 
-/* "could not allocate: out of memory (CUDA_ERROR_OUT_OF_MEMORY)", terminated, and its status. */
+/* "could not get device memory: out of memory (CUDA_ERROR_OUT_OF_MEMORY)", terminated, and its
+ * status. */
 tcc_status cuda_describe(const Cuda *cuda, const CudaError *error, char *text, size_t size);
 
 /* cuda_library.c: loads the driver that `device` asks for ("cuda", "cuda:1", "emu", "emu:sm_80")

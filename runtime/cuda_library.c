@@ -18,19 +18,19 @@ tcc_status cuda_describe(const Cuda *cuda, const CudaError *error, char *text, s
     static const struct {
         const char *call, *words;
     } calls[] = {
-        {"init", "start the driver"},           {"context_retain", "use the device"},
-        {"module_load", "load the kernels"},    {"module_function", "find a kernel"},
-        {"allocate", "get device memory"},      {"host_allocate", "get pinned memory"},
-        {"stream_sync", "finish the run"},      {"launch", "launch a kernel"},
-        {"graph_launch", "launch the kernels"},
+#define SYMBOL(name, symbol, words, parameters) {#name, words},
+#include "runtime/cuda_symbols.def"
     };
-    const char *words = "do the run", *name = NULL, *string = NULL;
+    const char *words = "", *name = NULL, *string = NULL;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (strcmp(calls[i].call, error->call) == 0) words = calls[i].words;
+    const char *last = strrchr(words, ' ');
+    bool kernel = error->kernel != NULL && last != NULL && strcmp(last, " kernel") == 0;
     cuda->f.error_name(error->result, &name);
     cuda->f.error_string(error->result, &string);
-    snprintf(text, size, "%s: could not %s: %s (%s)", cuda->name, words,
-             string != NULL ? string : "unknown error", name != NULL ? name : "?");
+    snprintf(text, size, "%s: could not %s%s%s: %s (%s)", cuda->name, words, kernel ? " " : "",
+             kernel ? error->kernel : "", string != NULL ? string : "unknown error",
+             name != NULL ? name : "?");
     return error->result == OUT_OF_MEMORY ? TCC_MEMORY : TCC_ENVIRONMENT;
 }
 
@@ -73,7 +73,7 @@ static bool find_functions(Cuda *cuda, const char **out_missing) {
         const char *symbol;
         size_t offset;
     } rows[] = {
-#define SYMBOL(name, symbol, parameters) {symbol, offsetof(CudaFunctions, name)},
+#define SYMBOL(name, symbol, words, parameters) {symbol, offsetof(CudaFunctions, name)},
 #include "runtime/cuda_symbols.def"
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -1,5 +1,6 @@
 /* A model on a GPU: context, module, weights. */
 #include "runtime/cuda.h"
+#include "runtime/cuda_refused.h"
 #include "runtime/messages.h"
 
 #include <dlfcn.h>
@@ -61,7 +62,9 @@ static tcc_status load_module(tcc_model *model, char *text, size_t size) {
     tcc_status status = cuda_describe(cuda, &error, text, size);
     size_t used = strlen(text);
     log[sizeof log - 1] = 0;
-    if (*log != 0) snprintf(text + used, size - used, ": %s", log);
+    if (*log == 0 || used + 3 > size) return status;
+    used += (size_t)snprintf(text + used, size - used, ": ");
+    cuda_explain_refusal(image_at(image, image->ptx), log, text + used, size - used);
     return status;
 }
 
@@ -72,6 +75,7 @@ static tcc_status find_functions(tcc_model *model, char *text, size_t size) {
     CudaError error = {0};
     for (uint32_t k = 0; k < cuda->function_count && error.result == 0; k++) {
         uint32_t shared = kernels[k].shape.shared_bytes;
+        error.kernel = image_string(image, kernels[k].name);
         if (!CUDA_TRY(&error, cuda, module_function, &cuda->functions[k], cuda->module,
                       image_string(image, kernels[k].name)))
             break;

@@ -37,6 +37,7 @@ static bool launch(tcc_session *s, uint32_t number, CudaError *error) {
     if (c->points[number] <= 0) return true;
     size_t bytes = put_arguments(s, number) * sizeof(uint64_t);
     void *extra[] = {(void *)1, c->arguments, (void *)2, &bytes, NULL}; /* buffer, its size, end */
+    error->kernel = image_string(image, kernel->name);
     return CUDA_TRY(error, cuda, launch, cuda->functions[record->kernel], c->blocks[number], 1, 1,
                     kernel->shape.threads, 1, 1, kernel->shape.shared_bytes, c->on, NULL, extra);
 }

@@ -81,7 +81,8 @@ static tcc_status check_tensor(tcc_session *s, const Port *p, uint64_t known) {
     if (result == 0 && ordinal == cuda->device) return TCC_OK;
     if (result == 0 || result == INVALID_VALUE)
         return session_fail(s, TCC_INVALID, RUN_DEVICE_POINTER, p->kind, name, cuda->name);
-    return cuda_session_fail(s, &(CudaError){result, "pointer_attribute"});
+    CudaError error = {.result = result, .call = "pointer_attribute"};
+    return cuda_session_fail(s, &error);
 }
 
 /* Takes over where the tensors are; whether the places are others, or only the addresses. */

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LONG_MESSAGE = 1024 };
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 /* What open says, into the caller's buffer. */
@@ -21,7 +23,7 @@ static tcc_status say(Answer answer, tcc_status status, const char *id, const ch
     __attribute__((format(printf, 4, 5)));
 
 static tcc_status say(Answer answer, tcc_status status, const char *id, const char *format, ...) {
-    char text[MESSAGE_SIZE];
+    char text[LONG_MESSAGE];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
@@ -60,7 +62,7 @@ static bool is_device(const char *name, const char *kind) {
 
 /* A GPU is never replaced by the CPU, but where the host left the choice. */
 static tcc_status use_device(tcc_model *model, const char *name, Answer answer) {
-    char text[MESSAGE_SIZE / 2] = "out of memory";
+    char text[LONG_MESSAGE - 64] = "out of memory";
     bool any = name != NULL && strcmp(name, "auto") == 0;
     model->device = &cpu_device;
     if (name == NULL || *name == 0 || strcmp(name, "cpu") == 0) return TCC_OK;

@@ -28,3 +28,24 @@ What was compiled for a CPU alone does not run on a GPU; a model.so may hold bot
   [1]
   $ tcc hello.g --target=native,sm_80 -o both.so; tcc run both.so --device=emu:sm_90a -D N=2 -i x=ones | tail -n 1
     [1, 1]
+
+A driver that refuses a kernel (tests/emulator/liar/spoiled.c changes its text on the way): which, of which line of the model, and why.
+
+  $ echo 'model m(x: f32[300, 8]) -> (y: f32[8]) { y = sum(x, axis=0) }' >sums.g
+  $ TCC_SPOIL=add.rn.f32=add.xx.f32 TCC_CUDA_LIBRARY=$BUILD/tests/libemulator-spoiled.so tcc run sums.g --device=cuda -i x=ones
+  ! tcc: error: cuda (NVIDIA A100-SXM4-80GB (tcc emulator)): could not load the kernels: a PTX JIT compilation failed (CUDA_ERROR_INVALID_PTX): kernel row_reduce_sum_1: sums.g:1:46: line *, col *: error: unknown modifier '.xx': 'add.rn.f32 *;' [device] (glob)
+  [3]
+  $ TCC_SPOIL='.entry row_reduce_sum_1=.entry other' TCC_CUDA_LIBRARY=$BUILD/tests/libemulator-spoiled.so tcc run sums.g --device=cuda -i x=ones
+  ! tcc: error: cuda (NVIDIA A100-SXM4-80GB (tcc emulator)): could not find kernel row_reduce_sum_1: named symbol not found (CUDA_ERROR_NOT_FOUND) [device]
+  [3]
+  $ TCC_SPOIL=add.rn.f32=sub.rn.f32 TCC_CUDA_LIBRARY=$BUILD/tests/libemulator-spoiled.so tcc check sums.g --device=cuda
+  kernel                       output         elements   left out      worst        rms
+  row_reduce_sum_1             0                     8      0.00%   *          2  WRONG (glob)
+    8 differ, the first at element 0: got *, expected * +- * (glob)
+  m                            y                     8      0.00%   *          2  WRONG (glob)
+    8 differ, the first at element 0: got *, expected * +- * (glob)
+  2 of 2 outputs are wrong
+  [1]
+  $ tcc sums.g --target=native,sm_90a -o new.so; tcc run new.so --device=emu:sm_80 -i x=ones
+  ! tcc: error: new.so: emu:sm_80 (NVIDIA A100-SXM4-80GB (tcc emulator)): could not load the kernels: no kernel image is available for execution on the device (CUDA_ERROR_NO_BINARY_FOR_GPU): error: target sm_90a does not run on a device of sm_80 [device]
+  [3]

@@ -197,6 +197,11 @@ class Unit:
     def check(self, /, *args: Any, **inputs: Any) -> List[CheckResult]:
         """Compares the compiled code with the reference evaluator on these inputs: kernel by kernel,
         then as a whole. MismatchError, with all results, when anything differs."""
+        return self.check_on(None, *args, **inputs)
+
+    def check_on(self, device: Optional[str], /, *args: Any, **inputs: Any) -> List[CheckResult]:
+        """The same for what runs on a device ("emu", "cuda"), which the unit must have been compiled
+        for (target="native,sm_80")."""
         if self._model is None:
             self._model = self.open(threads=1)
         tensors, arrays = bind_inputs(self._model.inputs, args, inputs)
@@ -206,7 +211,8 @@ class Unit:
             results.append(_check_result(raw.contents))
 
         try:
-            self._call(library().tcc_unit_check, tensors, len(arrays), capi.CheckCallback(on_result), None)
+            self._call(library().tcc_unit_check_on, None if device is None else device.encode(), tensors,
+                       len(arrays), capi.CheckCallback(on_result), None)
         except MismatchError as error:
             error.results = results
             raise
