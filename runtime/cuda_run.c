@@ -120,6 +120,13 @@ static bool submit_profiled(tcc_session *s, CudaError *error) {
 
 /* ---- the same run again ---------------------------------------------------------------------- */
 
+/* A stream whose capture does not end is of no more use; the next run makes another. */
+static void drop_stream(const Cuda *cuda, CudaSession *c) {
+    if (c->on == c->stream) c->on = NULL;
+    cuda->f.stream_destroy(c->stream);
+    c->stream = NULL;
+}
+
 /* On our own stream, whatever the run is on. Ends the capture in any case, so that the stream can
  * be used again. */
 static bool record_run(tcc_session *s, CudaError *error) {
@@ -131,6 +138,7 @@ static bool record_run(tcc_session *s, CudaError *error) {
     bool good = submit(s, error);
     c->on = on;
     bool ended = CUDA_TRY(error, cuda, capture_end, c->stream, &graph);
+    if (!ended) drop_stream(cuda, c);
     good = good && ended && CUDA_TRY(error, cuda, graph_instantiate, &c->exec, graph, 0);
     if (graph != NULL) cuda->f.graph_destroy(graph);
     if (!good) c->exec = NULL;
@@ -244,7 +252,7 @@ static tcc_status start(tcc_session *s, const tcc_tensor *inputs) {
         c->runs++;
         return TCC_OK;
     }
-    s->model->cuda->f.stream_sync(c->on);
+    if (c->on != NULL) s->model->cuda->f.stream_sync(c->on);
     return fail(s, &error);
 }
 

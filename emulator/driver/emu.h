@@ -52,10 +52,15 @@ EMU_API void emuClear(void);
 EMU_API int emuChooseDevice(const char *key);
 
 /* "cuMemAlloc:2" makes the second call of that function from now fail, "cuMemAlloc:2:700" with that
- * error, "*:5" the fifth call of any; NULL or "" none. Returns 0, or 1 when the text is not so. */
+ * error, "*:5" the fifth call of any; up to eight of these, separated by commas; NULL or "" none.
+ * Returns 0, or 1 when the text is not so, and what was set before holds. */
 EMU_API int emuFail(const char *failure);
-/* How many calls of the driver's functions were made since failures were last set. */
+/* How many calls of the driver's functions were made since failures were last set, and how many of
+ * them were made to fail. */
 EMU_API long emuCalls(void);
+EMU_API long emuFailures(void);
+/* Contexts, modules, streams, events, graphs and the like that there are. */
+EMU_API uint64_t emuHandles(void);
 /* Blocks and bytes of device memory that are in use, pinned ones included. */
 EMU_API uint64_t emuMemoryBlocks(void);
 EMU_API uint64_t emuMemoryBytes(void);

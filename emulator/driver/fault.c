@@ -1,6 +1,7 @@
 /* Failures on request, for the tests of hosts: TCC_EMU_FAIL=FUNCTION:N[:ERROR] makes the Nth call
  * of FUNCTION (by either of its names) fail, with its row's error or the number ERROR. FUNCTION may
- * be "*", the Nth call of any. emuFail sets the same while a program runs. */
+ * be "*", the Nth call of any. Several are separated by commas. emuFail sets the same while a
+ * program runs. */
 #include "emulator/driver/driver.h"
 #include "emulator/driver/emu.h"
 
@@ -8,63 +9,91 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST = 8 };
+
 typedef struct Fault {
     char function[96];
-    long left;      /* calls until it happens; 0: none will */
+    long left;      /* calls until it happens; 0: it did */
     CUresult error; /* CUDA_SUCCESS: the row's */
-    long calls;     /* since it was set */
 } Fault;
 
-/* Part of the driver's state, under its lock. */
-static Fault fault;
+typedef struct Faults {
+    Fault rows[MOST];
+    int count;
+    long calls, failures; /* since they were set */
+} Faults;
 
-static bool parse(const char *text, Fault *out_fault) {
+/* Part of the driver's state, under its lock. */
+static Faults faults;
+
+/* One of the list, up to a comma or the end; NULL when it is none. */
+static const char *parse_one(const char *text, Fault *out_fault) {
     *out_fault = (Fault){0};
-    if (text == NULL || *text == 0) return true;
-    const char *colon = strchr(text, ':');
-    if (colon == NULL || (size_t)(colon - text) >= sizeof out_fault->function) return false;
+    const char *colon = text + strcspn(text, ":,");
+    if (*colon != ':' || (size_t)(colon - text) >= sizeof out_fault->function) return NULL;
     memcpy(out_fault->function, text, (size_t)(colon - text));
     char *end;
     out_fault->left = strtol(colon + 1, &end, 10);
-    bool good = *end == 0;
     if (*end == ':') {
         out_fault->error = (CUresult)strtol(end + 1, &end, 10);
-        good = *end == 0 && out_fault->error > 0;
+        if (out_fault->error <= 0) return NULL;
     }
-    return good && out_fault->left > 0;
+    return out_fault->left > 0 && (*end == 0 || *end == ',') ? end : NULL;
+}
+
+static bool parse(const char *text, Faults *out_faults) {
+    *out_faults = (Faults){0};
+    if (text == NULL || *text == 0) return true;
+    while (out_faults->count < MOST) {
+        text = parse_one(text, &out_faults->rows[out_faults->count++]);
+        if (text == NULL || *text == 0) return text != NULL;
+        text++;
+    }
+    return false;
 }
 
 void fault_prepare(void) {
     if (driver.prepared) return;
     driver.prepared = true;
-    if (!parse(getenv("TCC_EMU_FAIL"), &fault))
-        report_line("TCC_EMU_FAIL is not FUNCTION:N or FUNCTION:N:ERROR: nothing is made to fail");
+    if (parse(getenv("TCC_EMU_FAIL"), &faults)) return;
+    faults = (Faults){0};
+    report_line("TCC_EMU_FAIL is not FUNCTION:N or FUNCTION:N:ERROR: nothing is made to fail");
+}
+
+static bool is_about(const Fault *fault, const FunctionRow *row) {
+    return strcmp(fault->function, "*") == 0 || strcmp(fault->function, row->name) == 0 ||
+           strcmp(fault->function, row->symbol) == 0;
 }
 
 CUresult fault_next(const FunctionRow *row) {
+    CUresult result = CUDA_SUCCESS;
     fault_prepare();
-    fault.calls++;
-    if (fault.left == 0) return CUDA_SUCCESS;
-    if (strcmp(fault.function, "*") != 0 && strcmp(fault.function, row->name) != 0 &&
-        strcmp(fault.function, row->symbol) != 0)
-        return CUDA_SUCCESS;
-    if (--fault.left > 0) return CUDA_SUCCESS;
-    return fault.error != CUDA_SUCCESS ? fault.error : row->failure;
+    faults.calls++;
+    for (int i = 0; i < faults.count; i++) {
+        Fault *fault = &faults.rows[i];
+        if (fault->left == 0 || !is_about(fault, row) || --fault->left > 0) continue;
+        result = fault->error != CUDA_SUCCESS ? fault->error : row->failure;
+    }
+    faults.failures += result != CUDA_SUCCESS;
+    return result;
 }
 
 int emuFail(const char *failure) {
     pthread_mutex_lock(&driver.lock);
     driver.prepared = true;
-    Fault parsed;
+    Faults parsed;
     bool good = parse(failure, &parsed);
-    if (good) fault = parsed;
+    if (good) faults = parsed;
     pthread_mutex_unlock(&driver.lock);
     return good ? 0 : 1;
 }
 
-long emuCalls(void) {
+static long read_count(const long *count) {
     pthread_mutex_lock(&driver.lock);
-    long calls = fault.calls;
+    long value = *count;
     pthread_mutex_unlock(&driver.lock);
-    return calls;
+    return value;
 }
+
+long emuCalls(void) { return read_count(&faults.calls); }
+long emuFailures(void) { return read_count(&faults.failures); }

@@ -75,6 +75,13 @@ void *object_of(const Context *context, ObjectKind kind) {
     return NULL;
 }
 
+uint64_t emuHandles(void) {
+    pthread_mutex_lock(&driver.lock);
+    uint64_t count = driver.object_count;
+    pthread_mutex_unlock(&driver.lock);
+    return count;
+}
+
 /* ---- the beginning --------------------------------------------------------------------------- */
 
 static const EmuModel *find_model(const char *key) {

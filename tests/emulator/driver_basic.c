@@ -234,16 +234,36 @@ static void begin_anew(void) {
     CHECK_INT(cuda.cuCtxCreate_v2(&context, 0, 0), CUDA_SUCCESS);
 }
 
-// Every function made to fail once: with the error of its row, once, and the next call is as ever.
+// Memory, a module and a launch.
+static void do_work(void) {
+    CUmodule module = host_module();
+    CUdeviceptr data = host_words(4, 1);
+    CHECK_INT(host_add(host_function(module, "add"), data, 4, 2, NULL), CUDA_SUCCESS);
+    CHECK_INT(host_word(data, 3), 3);
+    CHECK_INT(cuda.cuMemFree_v2(data), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuModuleUnload(module), CUDA_SUCCESS);
+}
+
+// The call fails with the error of its row, leaves nothing behind, and is as ever the next time.
+static void fail_once(const char *symbol, CUresult error) {
+    char fault[96];
+    uint64_t handles = cuda.emuHandles(), blocks = cuda.emuMemoryBlocks();
+    snprintf(fault, sizeof fault, "%s:1", symbol);
+    CHECK_INT(cuda.emuFail(fault), 0);
+    if (!CHECK_INT(call_with(symbol, 0), error)) printf("    %s\n", symbol);
+    CHECK_INT(cuda.emuFailures(), 1);
+    CHECK_INT(cuda.emuFail(NULL), 0);
+    if (!CHECK_INT(cuda.emuHandles(), handles)) printf("    %s\n", symbol);
+    CHECK_INT(cuda.emuMemoryBlocks(), blocks);
+    call_with(symbol, 0);
+    begin_anew();
+    do_work();
+}
+
 static void test_each_fails_once(void) {
     host_begin();
-    char fault[96];
 #define FUNCTION(name, symbol, body, since, need, failure, parameters, arguments)                  \
-    snprintf(fault, sizeof fault, "%s:1", #symbol);                                                \
-    CHECK_INT(cuda.emuFail(fault), 0);                                                             \
-    CHECK_INT(call_with(#symbol, 0), CUDA_ERROR_##failure);                                        \
-    CHECK_INT(cuda.emuFail(NULL), 0);                                                              \
-    begin_anew();
+    fail_once(#symbol, CUDA_ERROR_##failure);
 #include "emulator/driver/functions.def"
 }
 
@@ -261,7 +281,18 @@ static void test_faults(void) {
     CHECK_INT(cuda.emuFail("cuCtxSynchronize:1:700"), 0);
     CHECK_INT(cuda.cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
     CHECK_INT(cuda.cuMemAlloc_v2(&a, 16), CUDA_ERROR_ILLEGAL_ADDRESS); // it stays
-    static const char *const bad[] = {"x", "x:", "x:0", "x:1:", "x:1y", "x:-1"};
+    begin_anew();
+    CHECK_INT(cuda.emuFail("cuMemAlloc:1,cuMemAlloc_v2:3,cuGetErrorName:1:801"), 0);
+    const char *text;
+    CHECK_INT(cuda.cuMemAlloc_v2(&a, 16), CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK_INT(cuda.cuMemAlloc_v2(&a, 16), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuGetErrorName(1, &text), CUDA_ERROR_NOT_SUPPORTED);
+    CHECK_INT(cuda.cuMemAlloc_v2(&a, 16), CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK_INT(cuda.cuMemAlloc_v2(&a, 16), CUDA_SUCCESS);
+    CHECK_INT(cuda.emuFailures(), 3);
+    static const char *const bad[] = {
+        "x",    "x:",   "x:0",   "x:1:",   "x:1y",          "x:-1",
+        "x:1,", ",x:1", "x:1,y", "x:1:1,", "x:1,x:1:y,x:1", "x:1,x:1,x:1,x:1,x:1,x:1,x:1,x:1,x:1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK_INT(cuda.emuFail(bad[i]), 1);
 }
 

@@ -18,6 +18,8 @@ typedef struct Cuda {
     void (*emuClear)(void);
     int (*emuFail)(const char *failure);
     long (*emuCalls)(void);
+    long (*emuFailures)(void);
+    uint64_t (*emuHandles)(void);
     uint64_t (*emuMemoryBlocks)(void);
     uint64_t (*emuMemoryBytes)(void);
 } Cuda;
@@ -59,6 +61,8 @@ static inline bool library_open(void) {
     FIND(emuClear);
     FIND(emuFail);
     FIND(emuCalls);
+    FIND(emuFailures);
+    FIND(emuHandles);
     FIND(emuMemoryBlocks);
     FIND(emuMemoryBytes);
 #undef FIND
