@@ -9,8 +9,13 @@
 /* Outputs of a whole model whose bounds say nothing any more are judged by their rms. */
 typedef enum CompareScope { COMPARE_kernel, COMPARE_model } CompareScope;
 
-/* Fills in *result but for its names, which stay. The tensors have one shape. */
-void compare_tensors(const Tensor *got, const EvalValue *want, CompareScope scope,
-                     tcc_check_result *result);
+/* Whether some element of `got` is not the evaluator's, and has a tolerance that says nothing. */
+bool compare_is_open(const Tensor *got, const EvalValue *want);
+
+/* Fills in *result but for its names, which stay. The tensors have one shape. `kept` is what the
+ * evaluator gives where 8- and 16-bit floats stay f32 as long as they may: what agrees with it is
+ * right where `want` says nothing. NULL: none. */
+void compare_tensors(const Tensor *got, const EvalValue *want, const EvalValue *kept,
+                     CompareScope scope, tcc_check_result *result);
 
 #endif

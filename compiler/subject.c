@@ -164,7 +164,7 @@ bool subject_compare(const Subject *subject, const InputSet *set, const Tensor *
     (void)subject;
     for (size_t i = 0; i < count; i++) {
         tcc_check_result r = {0};
-        compare_tensors(&got[i], &want[i], COMPARE_model, &r);
+        compare_tensors(&got[i], &want[i], NULL, COMPARE_model, &r);
         if (r.mismatches == 0 && (r.agrees || !set->tame)) continue;
         result->status = TCC_MISMATCH;
         if (r.mismatches > 0)

@@ -85,6 +85,7 @@ bool eval_new_value(Eval *ev, const Type *type, EvalValue *out) {
     }
     if (!check_limit(ev, count)) return false;
     t->data = arena_alloc(ev->results, (size_t)bytes);
+    out->rounded = NULL;
     out->bound = ev->options->bounds ? NEW_ARRAY(ev->results, double, (size_t)count) : NULL;
     return true;
 }
@@ -189,9 +190,30 @@ static void release(Run *run, NodeId id) {
     }
 }
 
+/* Whether the op has a jump, so that it reads 8- and 16-bit floats rounded. */
+static bool has_jump(const Node *node) {
+    OpClass class = op_info(node->op)->class;
+    switch (node->op) {
+    case OP_sign:
+    case OP_floor:
+    case OP_ceil:
+    case OP_trunc:
+    case OP_round:
+    case OP_floordiv:
+    case OP_rem:
+    case OP_mod: return true;
+    case OP_cast: return !dtype_is_float(node->type->dtype);
+    default: return class == CLASS_COMPARE || class == CLASS_ARGREDUCE || class == CLASS_SORT;
+    }
+}
+
 static EvalValue *gather_args(Run *run, const Node *node, Arena *arena) {
     EvalValue *args = NEW_ARRAY(arena, EvalValue, node->arg_count);
-    for (uint32_t i = 0; i < node->arg_count; i++) args[i] = *run->values[node->args[i]];
+    bool jump = has_jump(node);
+    for (uint32_t i = 0; i < node->arg_count; i++) {
+        args[i] = *run->values[node->args[i]];
+        if (jump && args[i].rounded) args[i].bound = args[i].rounded;
+    }
     return args;
 }
 
@@ -236,7 +258,7 @@ static bool run_nodes(Run *run) {
 
 /* A copy of a value in another arena. */
 static EvalValue copy_value(Arena *arena, const EvalValue *value) {
-    EvalValue copy = *value;
+    EvalValue copy = {.tensor = value->tensor};
     copy.tensor.data = arena_copy(arena, value->tensor.data, tensor_bytes(&value->tensor));
     if (value->bound) {
         size_t bytes = (size_t)tensor_elements(&value->tensor) * sizeof(double);

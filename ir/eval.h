@@ -23,6 +23,8 @@
 typedef struct EvalValue {
     Tensor tensor;
     double *bound;
+    double *rounded; /* the bounds of an 8- or 16-bit float that is surely rounded, as ops with a
+                        jump read it; NULL: as `bound`. The evaluator's own */
 } EvalValue;
 
 typedef struct EvalOptions {

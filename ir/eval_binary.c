@@ -196,6 +196,7 @@ static bool in_runs(const Eval *ev, EvalValue *out, RunFn *run) {
 }
 
 bool eval_binary(Eval *ev, EvalValue *out) {
+    eval_new_rounded(ev, out);
     return in_runs(ev, out, dtype_is_float(out->tensor.dtype) ? float_run : int_run);
 }
 

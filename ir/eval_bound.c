@@ -12,6 +12,9 @@
  * as it is: at most d + 1 ulp of the dtype, or d + |f32(e) - v| + 1 ulp of f32;
  *   - near the largest number the two sides may overflow differently: nothing can be said, unless
  * both surely overflow.
+ *
+ * An op with a jump reads 8- and 16-bit floats rounded. Rounding is monotone, so the rounded number
+ * lies between what both ends of e' -+ d round to: most often that is one number.
  */
 #include "ir/eval_rules.h"
 
@@ -57,6 +60,13 @@ void eval_copy(EvalValue *to, int64_t to_start, const EvalValue *from, int64_t f
                (const char *)from->tensor.data + (size_t)from_start * size, (size_t)count * size);
     }
     if (to->bound) eval_load_bounds(from, from_start, count, to->bound + to_start);
+}
+
+void eval_new_rounded(Eval *ev, EvalValue *out) {
+    DType dtype = out->tensor.dtype;
+    bool small = dtype_is_float(dtype) && dtype_compute(dtype) != dtype;
+    if (!small || !out->bound) return;
+    out->rounded = NEW_ARRAY(ev->results, double, (size_t)tensor_elements(&out->tensor));
 }
 
 void eval_all_uncertain(EvalValue *value) {
@@ -137,17 +147,23 @@ static double small_bound(const EvalRounding *r, double exact, double v, double 
     return flushed && bound < fabs(v) ? fabs(v) : bound;
 }
 
+/* The deviation with the op's own error in it. */
+static double with_ulps(const EvalRounding *r, double magnitude, double deviation) {
+    DType compute = dtype_compute(r->dtype);
+    double least = dtype_info(compute)->least;
+    if (r->ulps <= 0) return deviation;
+    deviation += r->ulps * number_ulp(compute, magnitude + deviation);
+    return magnitude < least ? deviation + least : deviation; /* such ops may flush */
+}
+
 static double bound_of(const EvalRounding *r, double exact, double v, double deviation) {
     DType compute = dtype_compute(r->dtype);
     if (deviation == 0 && r->ulps == 0 && compute == r->dtype) return 0;
     if (isnan(deviation) || isinf(deviation)) return (double)INFINITY;
-    if (!isfinite(exact)) return 0;
+    /* An infinity that f8e4m3 does not have may be kept. */
+    if (!isfinite(exact)) return r->pinned || v == exact || isnan(exact) ? 0 : (double)INFINITY;
     double magnitude = fabs(exact);
-    if (r->ulps > 0) {
-        double least = dtype_info(compute)->least;
-        deviation += r->ulps * number_ulp(compute, magnitude + deviation);
-        if (magnitude < least) deviation += least; /* such ops may flush */
-    }
+    deviation = with_ulps(r, magnitude, deviation);
     double reach = magnitude + deviation;
     if (overflows(compute, reach)) {
         bool surely = overflows(compute, magnitude - deviation) && v == exact * (double)INFINITY;
@@ -157,10 +173,27 @@ static double bound_of(const EvalRounding *r, double exact, double v, double dev
                                : small_bound(r, exact, v, reach, deviation);
 }
 
+static double round_to(const EvalRounding *r, double exact) {
+    bool twice = dtype_compute(r->dtype) != r->dtype && !r->direct;
+    return number_round(r->dtype, twice ? number_round(DT_f32, exact) : exact);
+}
+
+/* Rounding is monotone: what lies within the deviation rounds to between its ends. */
+static double rounded_bound(const EvalRounding *r, double exact, double deviation) {
+    double v = round_to(r, exact), least = dtype_info(r->dtype)->least;
+    if (isnan(deviation) || isinf(deviation)) return (double)INFINITY;
+    if (!isfinite(exact)) return 0;
+    deviation = with_ulps(r, fabs(exact), deviation);
+    double up = eval_spread(v, round_to(r, exact + deviation));
+    double down = eval_spread(v, round_to(r, exact - deviation));
+    double bound = up > down ? up : down;
+    bool flushed = r->dtype == DT_bf16 && fabs(v) < least;
+    return flushed && bound < fabs(v) ? fabs(v) : bound;
+}
+
 /* The small floats are computed in f32 and rounded once from there; a cast goes directly. */
 double eval_finish(const EvalRounding *r, double exact, double deviation, double *out_bound) {
-    bool twice = dtype_compute(r->dtype) != r->dtype && !r->direct;
-    double v = number_round(r->dtype, twice ? number_round(DT_f32, exact) : exact);
+    double v = round_to(r, exact);
     if (out_bound) *out_bound = bound_of(r, exact, v, deviation);
     return v;
 }
@@ -168,6 +201,9 @@ double eval_finish(const EvalRounding *r, double exact, double deviation, double
 void eval_finish_run(const EvalRounding *r, EvalValue *out, int64_t start, int64_t count,
                      double *exact, const double *deviations) {
     bool twice = dtype_compute(r->dtype) != r->dtype && !r->direct;
+    for (int64_t i = 0; i < count && out->rounded; i++) {
+        out->rounded[start + i] = rounded_bound(r, exact[i], deviations ? deviations[i] : 0);
+    }
     for (int64_t i = 0; i < count && out->bound; i++) {
         exact[i] = eval_finish(r, exact[i], deviations ? deviations[i] : 0, &out->bound[start + i]);
     }

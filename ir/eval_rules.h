@@ -56,6 +56,8 @@ void eval_load_bounds(const EvalValue *value, int64_t start, int64_t count, doub
 /* Copies `count` elements with their bounds between values of one dtype. */
 void eval_copy(EvalValue *to, int64_t to_start, const EvalValue *from, int64_t from_start,
                int64_t count);
+/* Room for the bounds of rounded values, which eval_finish_run then fills in. */
+void eval_new_rounded(Eval *ev, EvalValue *out);
 /* Gives all elements the bound +inf. */
 void eval_all_uncertain(EvalValue *value);
 

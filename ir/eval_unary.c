@@ -126,6 +126,7 @@ static void int_run(const Eval *ev, EvalValue *out, int64_t start, int64_t count
 bool eval_unary(Eval *ev, EvalValue *out) {
     int64_t count = tensor_elements(&out->tensor);
     bool is_float = dtype_is_float(out->tensor.dtype);
+    eval_new_rounded(ev, out);
     for (int64_t i = 0, n; i < count; i += n) {
         n = count - i < EVAL_RUN ? count - i : EVAL_RUN;
         (is_float ? float_run : int_run)(ev, out, i, n);
@@ -188,6 +189,7 @@ static void cast_int_to_int(const Eval *ev, EvalValue *out, int64_t start, int64
 bool eval_cast(Eval *ev, EvalValue *out) {
     bool from = dtype_is_float(ev->args[0].tensor.dtype), to = dtype_is_float(out->tensor.dtype);
     int64_t count = tensor_elements(&out->tensor);
+    if (from && to) eval_new_rounded(ev, out);
     for (int64_t i = 0, n; i < count; i += n) {
         n = count - i < EVAL_RUN ? count - i : EVAL_RUN;
         if (to) {

@@ -105,3 +105,22 @@ Where an index is out of range the compiled code and the evaluator must both say
   True [None, 'pick.g:2:9: index 9 is not in -4..3', 'pick.g:2:9: index 9 is not in -4..3', 'pick.g:2:9: index 9 is not in -4..3']
   $ tcc check pick.g -i i=zeros | tail -1
   all 4 outputs agree
+
+Where 16 bits overflow and the f32 inside a kernel does not, or f8e4m3 has no infinity, both answers are right; the first level rounds everywhere.
+
+  $ printf '%s\n' 'model square(x: f16[64]) -> (y: f16[64]) {' '    y = (x + 300.0) * (x + 300.0) / (x + 300.0)' '}' >square.g
+  $ for level in 0 1 2; do tcc check square.g -O$level -i x=ones | tail -2; done
+  square                       y                    64      0.00%          0          0  ok
+  all 5 outputs agree
+  square                       y                    64      0.00%          0          0  ok
+  all 2 outputs agree
+  square                       y                    64      0.00%          0          0  ok
+  all 2 outputs agree
+  $ printf '%s\n' 'model quotient(x: f8e4m3[64], z: f8e4m3[64]) -> (y: f32[64], s: f8e4m3[64]) {' '    y = f32(x / z)' '    s = -(x / z)' '}' >quotient.g
+  $ for level in 0 1 2; do tcc check quotient.g -O$level -i x=ones -i z=zeros | tail -2; done
+  quotient                     s                    64      0.00%          0          0  ok
+  all 5 outputs agree
+  quotient                     s                    64      0.00%          0          0  ok
+  all 4 outputs agree
+  quotient                     s                    64      0.00%          0          0  ok
+  all 4 outputs agree
