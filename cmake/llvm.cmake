@@ -30,3 +30,8 @@ target_link_libraries(tcc_llvm_static INTERFACE
 
 add_library(tcc_llvm_shared INTERFACE)
 target_link_libraries(tcc_llvm_shared INTERFACE -Wl,--as-needed ${LLVM_SHARED})
+# A hundred programs are linked with it, and GNU ld takes five times as long as gold for each.
+find_program(GOLD ld.gold)
+if(GOLD AND NOT TCC_SANITIZE) # which it warns of by the page
+    target_link_options(tcc_llvm_shared INTERFACE -fuse-ld=gold)
+endif()
