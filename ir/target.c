@@ -99,3 +99,10 @@ int64_t target_panel_columns(const Target *target, int64_t bytes) {
     bool wide = target->kind == TARGET_cpu && target->vector_registers >= 32 && bytes <= 4;
     return wide ? 2 * (int64_t)target->lanes : (int64_t)target->lanes;
 }
+
+int64_t target_contract_columns(const Target *target, int64_t bytes) {
+    if (target->kind != TARGET_cpu) return (int64_t)target->lanes;
+    int64_t vectors = target->vector_registers >= 32 ? 4 : 2;
+    int64_t columns = vectors * target->vector_bytes / bytes;
+    return columns < (int64_t)target->lanes ? (int64_t)target->lanes : columns;
+}

@@ -47,4 +47,7 @@ const Target *target_at(uint32_t index);
  * by default. */
 int64_t target_panel_columns(const Target *target, int64_t bytes);
 
+/* The same for contractions. */
+int64_t target_contract_columns(const Target *target, int64_t bytes);
+
 #endif

@@ -186,6 +186,15 @@ static void remark(PassContext *ctx, const Graph *g, NodeId w, NodeId view, Op o
     if (view != NODE_none) pass_remark(ctx, &r);
 }
 
+/* No wider than the result is. */
+static int64_t contract_columns_for(const PassContext *ctx, const Node *node) {
+    int64_t bytes = dtype_info(dtype_compute(node->type->dtype))->bits / 8, n = 0;
+    int64_t columns = target_contract_columns(ctx->target, bytes);
+    int64_t lanes = (int64_t)ctx->target->lanes;
+    dim_is_const(node->type->dims[node->type->rank - 1], &n);
+    return n > 0 && n < columns ? (n + lanes - 1) / lanes * lanes : columns;
+}
+
 static int64_t columns_for(const PassContext *ctx, const Node *node) {
     return target_panel_columns(ctx->target,
                                 dtype_info(dtype_compute(node->type->dtype))->bits / 8);
@@ -197,7 +206,8 @@ static NodeId pack_contract(Rewrite *r, NodeId id) {
     int k = contract_columns(node, r->from, perm);
     if (k < 0 || !pass_allows(r->ctx, "pack", r->from, id)) return NODE_none;
     NodeId args[] = {rewrite_arg(r, id, 0), rewrite_arg(r, id, 1)};
-    Packing p = {.g = r->to, .ctx = r->ctx, .w = args[k], .columns = columns_for(r->ctx, node)};
+    Packing p = {
+        .g = r->to, .ctx = r->ctx, .w = args[k], .columns = contract_columns_for(r->ctx, node)};
     args[k] = packed_view(&p, perm);
     remark(r->ctx, r->to, p.w, args[k], node->op);
     return args[k] == NODE_none ? NODE_none : build_op(r->to, node->op, args, 2, node->attrs);

@@ -239,6 +239,14 @@ void lower_load(Lowering *l, const TileInstr *instr, uint32_t index) {
     l->values[instr->result].items[index] = values_from_storage(l, type->dtype, stored);
 }
 
+void lower_prefetch(Lowering *l, const TileInstr *instr) {
+    const TileType scalar = {.dtype = l->program->views.data[instr->view].dtype, .lanes = 1};
+    if (!l->model->prefetch_line) return;
+    Address address = address_of(l, instr, &scalar);
+    Place place = place_of(l, &address, 0);
+    l->model->prefetch_line(l, &address.access, &place);
+}
+
 /* ---- transposed loads: vectors along the first axis, turned round in registers ---- */
 
 enum { TRANSPOSED_LEAST = 4, TRANSPOSED_MOST = 64, WARP_SIDE = 32 };

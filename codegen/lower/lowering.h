@@ -95,9 +95,10 @@ typedef struct LaneModel {
      * i of each of its `lanes` vectors of `rows` elements. */
     void (*transpose)(Lowering *l, const V *vectors, uint32_t lanes, uint32_t rows,
                       V *out_registers);
-    /* Asks the caches for the memory so many bytes beyond a contiguous register; NULL: there is
-     * nothing to ask. */
+    /* Asks the caches for the memory so many bytes beyond a contiguous register, and the second one
+     * for the line with a place; NULL: there is nothing to ask. */
     void (*prefetch)(Lowering *l, const Access *access, const Place *place, int64_t ahead);
+    void (*prefetch_line)(Lowering *l, const Access *access, const Place *place);
     /* Before and after a store whose memory other lanes read. */
     void (*order_lanes)(Lowering *l);
     /* Notes the first index error: `bad` by lane, `index` i64 by lane. */
@@ -317,5 +318,6 @@ V sort_is_less(Lowering *l, DType dtype, V a, V b);
 EmitRegister lower_const, lower_index, lower_test, lower_map, lower_move, lower_check;
 EmitWhole lower_for, lower_if, lower_reduce, lower_scan, lower_dot, lower_random, lower_sort;
 EmitWhole lower_mma; /* mma and mma_store */
+EmitWhole lower_prefetch;
 
 #endif

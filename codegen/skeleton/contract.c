@@ -1,319 +1,187 @@
 /* Contractions: an einsum of two operands in register tiles with an elementwise epilogue.
  *
- * Labels of the einsum fall in four groups: batch (in both operands and the result), m and n (in
- * one operand and the result) and k (in both operands only). The operands are named so that the
- * result's last axis is an n label: vectors run along n. A tile of mr × nr results stays in
- * registers for the whole k loop:
+ * A grid point has some rows of the result and one panel of nr columns, or several:
  *
- *     work %batch…, %panel in [N / nr], %block in [M / rows] {
- *       for %i in rows / mr {
- *         acc[mr, nr] = for %k … { dot acc, a[mr] (scalars), b[nr] (vectors) }
- *         epilogue(acc) -> store }
- *       for %i in the remaining rows { the same with mr = 1 } }
+ *     work %batch…, %m in [M / (rows · mr)], %n in [N / (panels · nr)] {
+ *       copy its rows of a                                          where that pays
+ *       for %p in panels {
+ *         copy the panel of b                                       where that pays
+ *         for %part in K / depth { for %i in rows { tile } a last tile of fewer rows } } }
  *
- * Every result is summed in k order, in blocks (sums.h), so tile sizes do not change bits. The
- * accumulators fill the registers; those of the finished blocks wait in memory, and cost a load, an
- * addition and a store in SUM_BLOCK multiply-adds. An operand b whose n
- * axis is not contiguous is copied into a scratch panel [K, nr] first; constants have been packed
- * by the `pack` pass so that this is not needed.
- */
-#include "codegen/skeleton/mma.h"
-#include "codegen/skeleton/sums.h"
+ * The rows stay in the second cache while panels go by, and the panel while rows do. Points are
+ * numbered with the panels innermost, so a thread, which takes neighbouring points, keeps its rows
+ * for all panels if there are rows enough for all threads, and else takes panels of its own.
+ *
+ * The other files: contract_labels.c (what is multiplied), contract_tile.c (a register tile),
+ * contract_panels.c (where it gets its operands), contract_schedule.c (the sizes), contract_mma.c
+ * (by tensor cores). */
+#include "codegen/skeleton/contract.h"
 
-enum { BLOCK_TILES = 8, PACK_MIN_ROWS = 8 };
+/* ---- rows ------------------------------------------------------------------------------------ */
 
-typedef enum LabelGroup { GROUP_batch, GROUP_m, GROUP_n, GROUP_k, GROUP_count } LabelGroup;
+typedef void VisitTile(const Corner *corner);
 
-typedef struct Label {
-    LabelGroup group;
-    const Dim *dim;
-    int a_axis, b_axis, out_axis; /* -1 where it does not occur */
-    const Dim *index;             /* the current one */
-} Label;
-
-typedef struct Contraction {
-    const SkeletonRequest *request;
-    ValueEmitter e;
-    NodeId id;
-    const Node *node;
-    NodeId a, b;
-    Label labels[3 * TYPE_MAX_RANK];
-    uint32_t label_count;
-    Domain domain; /* the result's dims */
-    const Dim *extent[GROUP_count];
-    int64_t mr, nr, lanes;
-    bool pack;      /* copy b's panel to scratch */
-    bool partial;   /* the panel at hand may reach past n */
-    bool b_is_slow; /* found out while emitting b */
-    uint32_t panel_view;
-} Contraction;
-
-/* ---- labels ---------------------------------------------------------------------------------- */
-
-static int find_axis(const IntList *labels, int64_t label) {
-    for (uint32_t i = 0; i < labels->count; i++)
-        if (labels->items[i] == label) return (int)i;
-    return -1;
+static void visit_at(const Corner *base, const Dim *tile, const Dim *tile_row, const Dim *row,
+                     int64_t mr, VisitTile *visit) {
+    Contraction *s = base->s;
+    Corner corner = *base;
+    corner.tile = tile;
+    corner.tile_row = tile_row;
+    corner.block_row = dim_add(s->e.ctx, dim_scale(s->e.ctx, tile, s->mr), tile_row);
+    corner.row = row;
+    corner.mr = mr;
+    visit(&corner);
 }
 
-static void add_label(Contraction *s, int64_t name, const IntList *a, const IntList *b,
-                      const IntList *out) {
-    Label l = {.a_axis = find_axis(a, name),
-               .b_axis = find_axis(b, name),
-               .out_axis = find_axis(out, name)};
-    const Graph *g = s->request->region;
-    l.dim =
-        l.a_axis >= 0 ? graph_type(g, s->a)->dims[l.a_axis] : graph_type(g, s->b)->dims[l.b_axis];
-    l.group = l.out_axis < 0 ? GROUP_k
-              : l.a_axis < 0 ? GROUP_n
-              : l.b_axis < 0 ? GROUP_m
-                             : GROUP_batch;
-    s->labels[s->label_count++] = l;
-}
-
-/* In the result's order, then the summed ones in a's. */
-static void find_labels(Contraction *s) {
-    const IntList *a = node_attr(s->node, "a").ints, *b = node_attr(s->node, "b").ints;
-    const IntList *out = node_attr(s->node, "out").ints;
-    s->a = s->node->args[0];
-    s->b = s->node->args[1];
-    bool swap = out->count > 0 && find_axis(b, out->items[out->count - 1]) < 0;
-    if (swap) {
-        const IntList *t = a;
-        a = b, b = t;
-        s->a = s->node->args[1], s->b = s->node->args[0];
+/* The rows behind the last whole tile: as one tile where their number is known, else in tiles of
+ * half as many rows again and again. */
+static void visit_rest(const Corner *base, const Dim *whole, VisitTile *visit) {
+    Contraction *s = base->s;
+    ValueEmitter *e = &s->e;
+    IrContext *ctx = e->ctx;
+    const Dim *begin = dim_scale(ctx, whole, s->mr), *zero = dim_const(ctx, 0), *done = zero;
+    const Dim *rest = dim_mod(ctx, s->extent[GROUP_m], dim_const(ctx, s->mr));
+    const Dim *tile = dim_mod(ctx, whole, dim_const(ctx, s->rows));
+    int64_t known;
+    if (dim_is_const(rest, &known)) {
+        visit_at(base, tile, zero, begin, known, visit);
+        return;
     }
-    for (uint32_t i = 0; i < out->count; i++) add_label(s, out->items[i], a, b, out);
-    for (uint32_t i = 0; i < a->count; i++)
-        if (find_axis(out, a->items[i]) < 0) add_label(s, a->items[i], a, b, out);
-    for (int g = 0; g < GROUP_count; g++) s->extent[g] = dim_const(s->e.ctx, 1);
-    for (uint32_t i = 0; i < s->label_count; i++) {
-        const Dim **extent = &s->extent[s->labels[i].group];
-        *extent = dim_mul(s->e.ctx, *extent, s->labels[i].dim);
+    for (int64_t mr = s->mr / 2; mr > 0; mr /= 2) {
+        const Dim *count = dim_floordiv(ctx, dim_sub(ctx, rest, done), dim_const(ctx, mr));
+        EmitLoop loop = emit_begin_for(e, "i", zero, count, NULL, 0);
+        const Dim *at = dim_add(ctx, done, dim_scale(ctx, loop.variable, mr));
+        visit_at(base, tile, at, dim_add(ctx, begin, at), mr, visit);
+        emit_end_for(e, loop, NULL);
+        done = dim_add(ctx, done, dim_scale(ctx, count, mr));
     }
 }
 
-/* Sets the indices of a group's labels from one position over all of them. */
-static void set_group(Contraction *s, LabelGroup group, const Dim *position) {
-    const Dim *dims[TYPE_MAX_RANK], *index[TYPE_MAX_RANK];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < s->label_count; i++)
-        if (s->labels[i].group == group) dims[count++] = s->labels[i].dim;
-    emit_delinear(&s->e, count, dims, position, index);
-    count = 0;
-    for (uint32_t i = 0; i < s->label_count; i++)
-        if (s->labels[i].group == group) s->labels[i].index = index[count++];
-}
-
-static TileId operand_at(Contraction *s, NodeId operand, bool is_a) {
-    const Dim *index[TYPE_MAX_RANK];
-    for (uint32_t i = 0; i < s->label_count; i++) {
-        int axis = is_a ? s->labels[i].a_axis : s->labels[i].b_axis;
-        if (axis >= 0) index[axis] = s->labels[i].index;
-    }
-    return emit_value(&s->e, operand, index);
-}
-
-static DType sum_dtype(const Contraction *s) { return emit_sum_dtype(&s->e, s->id); }
-
-static TileId as_sum(Contraction *s, TileId value) {
-    if (value == TILE_none || tile_value_type(s->e.program, value)->dtype == sum_dtype(s))
-        return value;
-    return tile_cast(&s->e.b, value, sum_dtype(s));
-}
-
-/* ---- a tile of results ----------------------------------------------------------------------- */
-
-static void set_shape(Contraction *s, uint32_t rank, int64_t first, int64_t second, int64_t lanes) {
-    TileShape shape = {.rank = rank,
-                       .lanes = (uint32_t)lanes,
-                       .extents = {dim_const(s->e.ctx, first), dim_const(s->e.ctx, second)}};
-    emit_set_shape(&s->e, shape);
-}
-
-/* b along a panel, 0 past its end. */
-static TileId read_b(Contraction *s, const Dim *panel) {
+/* Each tile of the rows of the point at hand, from the first on. */
+static void visit_tiles(const Corner *base, VisitTile *visit) {
+    Contraction *s = base->s;
     ValueEmitter *e = &s->e;
-    size_t mark = emit_guard_mark(e);
-    uint32_t slow = e->slow_accesses;
-    const Dim *position = dim_add(e->ctx, panel, emit_axis(e, 0));
-    if (s->partial) emit_push_guard(e, position, dim_const(e->ctx, 0), s->extent[GROUP_n]);
-    set_group(s, GROUP_n, position);
-    TileId b = as_sum(s, operand_at(s, s->b, false));
-    if (e->slow_accesses > slow) s->b_is_slow = true;
-    emit_pop_guards(e, mark);
-    return b;
-}
-
-static TileId load_b(Contraction *s, const Dim *panel, const Dim *k) {
-    set_shape(s, 1, s->nr, 0, s->lanes);
-    if (!s->pack) return read_b(s, panel);
-    return tile_load(&s->e.b, emit_type(&s->e, sum_dtype(s)), s->panel_view,
-                     (const Dim *[]){k, emit_axis(&s->e, 0)}, NULL, NULL, 0, 0);
-}
-
-/* Where a tile of results begins. */
-typedef struct Corner {
-    Contraction *s;
-    const Dim *row, *panel; /* the first m and n positions */
-    int64_t mr;
-} Corner;
-
-static TileId add_products(SumNest *n, TileId acc) {
-    const Corner *corner = n->user;
-    Contraction *s = corner->s;
-    ValueEmitter *e = &s->e;
-    size_t mark = emit_guard_mark(e);
-    set_group(s, GROUP_k, n->index[0]);
-    TileId b = load_b(s, corner->panel, n->index[0]);
-    set_shape(s, 1, corner->mr, 0, 1);
-    set_group(s, GROUP_m, dim_add(e->ctx, corner->row, emit_axis(e, 0)));
-    TileId a = as_sum(s, operand_at(s, s->a, true));
-    if (a != TILE_none && b != TILE_none) acc = tile_dot(&e->b, acc, a, b);
-    emit_pop_guards(e, mark);
-    return acc;
-}
-
-/* acc[mr, nr] over the whole k axis. */
-static TileId sum_tile(const Corner *corner) {
-    Contraction *s = corner->s;
-    bool blocks = s->extent[GROUP_k]->hi > SUM_BLOCK; /* a loop of so few steps ends too often */
-    SumNest nest = {.e = &s->e,
-                    .dtype = sum_dtype(s),
-                    .plain = !dtype_is_float(sum_dtype(s)),
-                    .rank = 1,
-                    .extents = {s->extent[GROUP_k]},
-                    .names = {"k"},
-                    .unroll = blocks ? 8 : 4,
-                    .body = add_products,
-                    .user = (void *)(uintptr_t)corner};
-    set_shape(s, 2, corner->mr, s->nr, s->lanes);
-    return sum_nest(&nest, emit_identity(&s->e, sum_dtype(s), OP_add));
-}
-
-/* The result's index of the tile at hand, for the epilogue. */
-static void set_result_index(Contraction *s) {
-    for (uint32_t i = 0; i < s->label_count; i++)
-        if (s->labels[i].out_axis >= 0) s->domain.index[s->labels[i].out_axis] = s->labels[i].index;
-}
-
-/* Provides the finished sums at the result's index and stores what the region makes of them. */
-static void store_result(Contraction *s, TileId acc) {
-    ValueEmitter *e = &s->e;
-    size_t provided = e->provisions.count;
-    Provision p = {.node = s->id, .value = emit_pin(e, s->id, acc)};
-    for (uint32_t i = 0; i < s->domain.rank; i++) p.index[i] = s->domain.index[i];
-    emit_provide(e, &p);
-    for (uint32_t i = 0; i < e->region->outputs.count; i++) domain_store(e, &s->domain, i, false);
-    e->provisions.count = provided;
-}
-
-static void build_tile(Contraction *s, const Dim *row, const Dim *panel, int64_t mr) {
-    ValueEmitter *e = &s->e;
-    TileId acc = sum_tile(&(Corner){s, row, panel, mr});
-    if (e->error != NULL) return;
-    set_shape(s, 2, mr, s->nr, s->lanes);
-    size_t mark = emit_guard_mark(e);
-    const Dim *position = dim_add(e->ctx, panel, emit_axis(e, 1));
-    set_group(s, GROUP_m, dim_add(e->ctx, row, emit_axis(e, 0)));
-    set_group(s, GROUP_n, position);
-    set_result_index(s);
-    if (s->partial) emit_push_guard(e, position, dim_const(e->ctx, 0), s->extent[GROUP_n]);
-    store_result(s, acc);
-    emit_pop_guards(e, mark);
-}
-
-/* `count` rows from `first` on: tiles of mr rows, then row by row. */
-static void build_rows(Contraction *s, const Dim *first, const Dim *count, const Dim *panel) {
-    ValueEmitter *e = &s->e;
-    const Dim *tiles = dim_floordiv(e->ctx, count, dim_const(e->ctx, s->mr));
-    const Dim *done = dim_scale(e->ctx, tiles, s->mr);
-    if (!dim_equals_int(tiles, 0)) {
-        EmitLoop loop = emit_begin_for(e, "i", dim_const(e->ctx, 0), tiles, NULL, 0);
-        build_tile(s, dim_add(e->ctx, first, dim_scale(e->ctx, loop.variable, s->mr)), panel,
-                   s->mr);
+    IrContext *ctx = e->ctx;
+    const Dim *m = s->extent[GROUP_m], *mr = dim_const(ctx, s->mr), *zero = dim_const(ctx, 0);
+    const Dim *whole = dim_floordiv(ctx, m, mr), *before = dim_scale(ctx, base->block, s->rows);
+    const Dim *count = dim_min(ctx, dim_const(ctx, s->rows), dim_sub(ctx, whole, before));
+    if (whole->hi > 0) {
+        EmitLoop loop = emit_begin_for(e, "i", zero, count, NULL, 0);
+        const Dim *row = dim_scale(ctx, dim_add(ctx, before, loop.variable), s->mr);
+        visit_at(base, loop.variable, zero, row, s->mr, visit);
         emit_end_for(e, loop, NULL);
     }
-    if (done == count) return;
-    EmitLoop loop = emit_begin_for(e, "i", done, count, NULL, 0);
-    build_tile(s, dim_add(e->ctx, first, loop.variable), panel, 1);
-    emit_end_for(e, loop, NULL);
+    if (dim_scale(ctx, whole, s->mr) == m) return;
+    if (dim_equals_int(s->blocks, 1)) {
+        visit_rest(base, whole, visit);
+        return;
+    }
+    TileGuard last = {base->block, dim_offset(ctx, s->blocks, -1), s->blocks};
+    EmitBranch branch = emit_begin_if(e, &last, 1);
+    visit_rest(base, whole, visit);
+    emit_else(e, branch, NULL, 0);
+    emit_end_if(e, branch, NULL, 0);
 }
 
 /* ---- panels ---------------------------------------------------------------------------------- */
 
-static void pack_panel(Contraction *s, const Dim *panel) {
+static void build_parts(Corner *base) {
+    Contraction *s = base->s;
     ValueEmitter *e = &s->e;
-    set_shape(s, 1, s->nr, 0, s->lanes);
-    EmitLoop loop = emit_begin_for(e, "k", dim_const(e->ctx, 0), s->extent[GROUP_k], NULL, 0);
-    size_t mark = emit_guard_mark(e);
-    set_group(s, GROUP_k, loop.variable);
-    TileId b = read_b(s, panel);
-    const Dim *subscripts[2] = {loop.variable, emit_axis(e, 0)};
-    if (b != TILE_none) tile_store(&e->b, b, s->panel_view, subscripts, NULL, NULL, 0, OP_none);
-    emit_pop_guards(e, mark);
+    IrContext *ctx = e->ctx;
+    if (s->depth == 0) {
+        visit_tiles(base, contract_build_tile);
+        return;
+    }
+    const Dim *k = s->extent[GROUP_k], *count = dim_ceildiv(ctx, k, dim_const(ctx, s->depth));
+    EmitLoop loop = emit_begin_for(e, "part", dim_const(ctx, 0), count, NULL, 0);
+    base->first = dim_scale(ctx, loop.variable, s->depth);
+    base->end = dim_min(ctx, dim_offset(ctx, base->first, s->depth), k);
+    visit_tiles(base, contract_build_tile);
     emit_end_for(e, loop, NULL);
 }
 
-static void build_panel(Contraction *s, const Dim *first, const Dim *count, const Dim *panel) {
-    if (s->pack) pack_panel(s, panel);
-    build_rows(s, first, count, panel);
+static void build_panel(Corner *base) {
+    if (base->s->pack_b) contract_pack_b(base);
+    build_parts(base);
 }
 
-/* A whole panel without guards on n, the last partial one with them. */
-static void build_panels(Contraction *s, const Dim *first, const Dim *count, const Dim *panel) {
+/* The last panel, of fewer columns: its tiles are no wider than they must be. */
+static void build_last_panel(Corner *base) {
+    Contraction *s = base->s;
+    IrContext *ctx = s->e.ctx;
+    int64_t n;
+    base->partial = true;
+    if (dim_is_const(s->extent[GROUP_n], &n)) {
+        base->column = dim_const(ctx, n / s->nr * s->nr);
+        base->nr = (n % s->nr + s->lanes - 1) / s->lanes * s->lanes;
+        base->partial = n % s->lanes != 0;
+    }
+    build_panel(base);
+}
+
+static void build_any_panel(Corner base) {
+    Contraction *s = base.s;
     ValueEmitter *e = &s->e;
-    const Dim *last = dim_offset(e->ctx, panel, s->nr - 1), *n = s->extent[GROUP_n];
+    const Dim *last = dim_offset(e->ctx, base.column, s->nr - 1), *n = s->extent[GROUP_n];
     if (dim_proves_lt(e->ctx, last, n)) {
-        build_panel(s, first, count, panel);
+        build_panel(&base);
         return;
     }
     TileGuard whole = {last, dim_const(e->ctx, 0), n};
-    bool never = dim_proves_lt(e->ctx, n, dim_const(e->ctx, s->nr));
-    EmitBranch branch = {.scope = emit_scope(e)};
-    if (!never) {
-        branch = emit_begin_if(e, &whole, 1);
-        build_panel(s, first, count, panel);
-        emit_else(e, branch, NULL, 0);
+    if (dim_proves_lt(e->ctx, n, dim_const(e->ctx, s->nr))) {
+        build_last_panel(&base);
+        return;
     }
-    s->partial = true;
-    build_panel(s, first, count, panel);
-    s->partial = false;
-    emit_end_scope(e, branch.scope);
-    if (!never) emit_end_if(e, branch, NULL, 0);
+    EmitBranch branch = emit_begin_if(e, &whole, 1);
+    Corner copy = base;
+    build_panel(&copy);
+    emit_else(e, branch, NULL, 0);
+    build_last_panel(&base);
+    emit_end_if(e, branch, NULL, 0);
 }
 
 /* ---- the grid -------------------------------------------------------------------------------- */
 
-static void add_panel_view(Contraction *s) {
-    TileView view = {.name = STR("panel"),
-                     .space = SPACE_scratch,
-                     .dtype = sum_dtype(s),
-                     .rank = 2,
-                     .dims = {s->extent[GROUP_k], dim_const(s->e.ctx, s->nr)},
-                     .alignment = 64,
-                     .written = true};
-    s->panel_view = tile_add_view(s->e.program, &view);
+static void pack_rows(const Corner *base) {
+    Contraction *s = base->s;
+    ValueEmitter *e = &s->e;
+    IrContext *ctx = e->ctx;
+    if (s->a_facts.slow) {
+        visit_tiles(base, contract_pack_a_tile);
+        return;
+    }
+    const Dim *rows = dim_const(ctx, s->rows * s->mr);
+    const Dim *before = dim_mul(ctx, base->block, rows);
+    const Dim *count = dim_min(ctx, rows, dim_sub(ctx, s->extent[GROUP_m], before));
+    EmitLoop loop = emit_begin_for(e, "r", dim_const(ctx, 0), count, NULL, 0);
+    contract_pack_a_row(s, dim_add(ctx, before, loop.variable), loop.variable);
+    emit_end_for(e, loop, NULL);
 }
 
 static void build_placed(Contraction *s) {
     ValueEmitter *e = &s->e;
     IrContext *ctx = e->ctx;
-    if (s->pack) add_panel_view(s);
-    for (uint32_t i = 0; i < s->label_count; i++)
-        if (s->labels[i].group == GROUP_batch)
-            s->labels[i].index = domain_add_work(e, "b", s->labels[i].dim);
+    contract_add_views(s);
+    contract_add_batch(s);
+    const Dim *tiles = dim_ceildiv(ctx, s->extent[GROUP_m], dim_const(ctx, s->mr));
+    s->blocks = dim_ceildiv(ctx, tiles, dim_const(ctx, s->rows));
     const Dim *panels = dim_ceildiv(ctx, s->extent[GROUP_n], dim_const(ctx, s->nr));
-    const Dim *panel = dim_scale(ctx, domain_add_work(e, "n", panels), s->nr);
-    const Dim *first = dim_const(ctx, 0), *count = s->extent[GROUP_m];
-    if (!s->pack) {
-        int64_t rows = s->mr * BLOCK_TILES;
-        const Dim *blocks = dim_ceildiv(ctx, count, dim_const(ctx, rows));
-        first = dim_scale(ctx, domain_add_work(e, "m", blocks), rows);
-        count = dim_min(ctx, dim_sub(ctx, count, first), dim_const(ctx, rows));
-        count = dim_max(ctx, count, dim_const(ctx, 0));
+    Corner base = {.s = s, .nr = s->nr};
+    base.block = domain_add_work(e, "m", s->blocks);
+    const Dim *groups = dim_ceildiv(ctx, panels, dim_const(ctx, s->panels));
+    const Dim *first = dim_scale(ctx, domain_add_work(e, "n", groups), s->panels);
+    if (s->pack_a) pack_rows(&base);
+    if (s->panels == 1) {
+        base.column = dim_scale(ctx, first, s->nr);
+        build_any_panel(base);
+        return;
     }
-    build_panels(s, first, count, panel);
+    const Dim *count = dim_min(ctx, dim_const(ctx, s->panels), dim_sub(ctx, panels, first));
+    EmitLoop loop = emit_begin_for(e, "p", dim_const(ctx, 0), count, NULL, 0);
+    base.column = dim_scale(ctx, dim_add(ctx, first, loop.variable), s->nr);
+    build_any_panel(base);
+    emit_end_for(e, loop, NULL);
 }
 
 /* One result a grid point, summed over the k axes as they are. */
@@ -323,30 +191,19 @@ static void build_free(Contraction *s) {
     for (uint32_t i = 0; i < s->label_count; i++)
         if (s->labels[i].group != GROUP_k)
             s->labels[i].index = domain_add_work(e, "i", s->labels[i].dim);
-    set_result_index(s);
+    contract_set_result_index(s);
     emit_set_shape(e, (TileShape){.rank = 1, .extents = {s->extent[GROUP_k]}});
-    set_group(s, GROUP_k, emit_axis(e, 0));
-    TileId a = as_sum(s, operand_at(s, s->a, true)), b = as_sum(s, operand_at(s, s->b, false));
+    contract_set_group(s, GROUP_k, emit_axis(e, 0));
+    TileId a = contract_operand(s, true), b = contract_operand(s, false);
     if (a == TILE_none || b == TILE_none) return;
     TileId product = tile_map(&e->b, OP_mul, (TileId[]){a, b}, 2);
     emit_set_shape(e, (TileShape){0});
     TileId sum = tile_reduce(&e->b, OP_add, product, 0),
-           zero = emit_identity(e, sum_dtype(s), OP_add);
-    store_result(s, tile_map(&e->b, OP_add, (TileId[]){zero, sum}, 2)); /* 0 + -0 is 0 */
+           zero = emit_identity(e, contract_sum_dtype(s), OP_add);
+    contract_store(s, tile_map(&e->b, OP_add, (TileId[]){zero, sum}, 2)); /* 0 + -0 is 0 */
 }
 
-static void init(Contraction *s, const SkeletonRequest *request, NodeId id, bool pack) {
-    *s = (Contraction){.request = request, .id = id, .pack = pack};
-    s->node = graph_node(request->region, id);
-    emit_init(&s->e, request->ctx, request->arena, request->region, request->state, request->name,
-              request->round_everywhere);
-    s->mr = request->schedule.mr;
-    s->nr = request->schedule.nr;
-    s->lanes = request->target->lanes;
-    s->domain.rank = s->node->type->rank;
-    for (uint32_t i = 0; i < s->domain.rank; i++) s->domain.dims[i] = s->node->type->dims[i];
-    find_labels(s);
-}
+/* ---- choices --------------------------------------------------------------------------------- */
 
 static NodeId find_contract(const Graph *g) {
     for (NodeId id = 0; id < g->nodes.count; id++)
@@ -354,71 +211,36 @@ static NodeId find_contract(const Graph *g) {
     return NODE_none;
 }
 
-/* ---- by tensor cores ------------------------------------------------------------------------- */
-
-static TileId mma_a(MmaWalk *w, const Dim *row, const Dim *k) {
-    Contraction *s = w->user;
-    set_group(s, GROUP_m, row);
-    set_group(s, GROUP_k, k);
-    return operand_at(s, s->a, true);
+static void init(Contraction *s, const SkeletonRequest *request, NodeId id) {
+    const Schedule *schedule = &request->schedule;
+    *s = (Contraction){.request = request,
+                       .id = id,
+                       .node = graph_node(request->region, id),
+                       .mr = schedule->mr,
+                       .nr = schedule->nr,
+                       .rows = schedule->rows,
+                       .panels = 1,
+                       .depth = schedule->depth,
+                       .lanes = request->target->lanes};
+    s->domain.rank = s->node->type->rank;
+    for (uint32_t i = 0; i < s->domain.rank; i++) s->domain.dims[i] = s->node->type->dims[i];
+    contract_find_labels(s);
+    emit_init(&s->e, request->ctx, request->arena, request->region, request->state, request->name,
+              request->round_everywhere);
 }
 
-static TileId mma_b(MmaWalk *w, const Dim *row, const Dim *k) {
-    Contraction *s = w->user;
-    set_group(s, GROUP_n, row);
-    set_group(s, GROUP_k, k);
-    return operand_at(s, s->b, false);
-}
-
-static void mma_result(MmaWalk *w, const Dim *row, const Dim *column, TileId sums) {
-    Contraction *s = w->user;
-    set_group(s, GROUP_m, row);
-    set_group(s, GROUP_n, column);
-    set_result_index(s);
-    store_result(s, sums);
-}
-
-/* Whether the operand's last axis is summed over. */
-static bool ends_in_k(const Contraction *s, NodeId operand, bool is_a) {
-    int last = (int)graph_type(s->request->region, operand)->rank - 1;
-    for (uint32_t i = 0; i < s->label_count; i++)
-        if ((is_a ? s->labels[i].a_axis : s->labels[i].b_axis) == last)
-            return s->labels[i].group == GROUP_k;
-    return true;
-}
-
-static DType operand_dtype(const Contraction *s) {
-    const Graph *g = s->request->region;
-    DType a = graph_type(g, s->a)->dtype, b = graph_type(g, s->b)->dtype;
-    if (a != b || !mma_pays(s->extent[GROUP_m], s->extent[GROUP_n], s->extent[GROUP_k]))
-        return DT_count;
-    return mma_operand_dtype(s->request, a, sum_dtype(s));
-}
-
-static void build_mma(Contraction *s) {
-    for (uint32_t i = 0; i < s->label_count; i++)
-        if (s->labels[i].group == GROUP_batch)
-            s->labels[i].index = domain_add_work(&s->e, "b", s->labels[i].dim);
-    MmaWalk walk = {.e = &s->e,
-                    .m = s->extent[GROUP_m],
-                    .n = s->extent[GROUP_n],
-                    .k = s->extent[GROUP_k],
-                    .operand = operand_dtype(s),
-                    .sum = sum_dtype(s),
-                    .a = mma_a,
-                    .b = mma_b,
-                    .store = mma_result,
-                    .a_along_k = ends_in_k(s, s->a, true),
-                    .b_along_k = ends_in_k(s, s->b, false),
-                    .user = s};
-    mma_build(&walk);
-}
-
-/* Copying the panel pays when it is read in many row tiles, and it must stay in the cache. */
-static bool should_pack(const Contraction *s) {
-    int64_t bytes = s->extent[GROUP_k]->hi * s->nr * (int64_t)(dtype_info(sum_dtype(s))->bits / 8);
-    return s->b_is_slow && s->extent[GROUP_m]->hi >= PACK_MIN_ROWS &&
-           bytes <= s->request->target->l2_bytes / 2;
+/* From what a first try has found out of the operands; false when nothing is to be changed. */
+static bool choose_copies(const Contraction *tried, Contraction *s) {
+    const Target *target = tried->request->target;
+    OperandFacts a = tried->a_facts, b = tried->b_facts;
+    bool cpu = target->kind == TARGET_cpu;
+    s->a_facts = a;
+    s->b_facts = b;
+    s->pack_a = cpu && contract_should_pack_a(tried);
+    s->pack_b = contract_should_pack_b(tried);
+    s->prefetch = cpu && contract_should_prefetch(tried);
+    if (s->pack_a) s->panels = contract_panels_of_point(tried);
+    return s->pack_a || s->pack_b || s->prefetch;
 }
 
 TileProgram *skeleton_build_contract(const SkeletonRequest *request, const char **out_why) {
@@ -426,16 +248,21 @@ TileProgram *skeleton_build_contract(const SkeletonRequest *request, const char 
     *out_why = "there is no contraction";
     if (id == NODE_none) return NULL;
     Contraction s;
-    init(&s, request, id, false);
-    if (request->state == TILE_free)
+    init(&s, request, id);
+    if (request->state == TILE_free) {
         build_free(&s);
-    else if (operand_dtype(&s) != DT_count)
-        build_mma(&s);
-    else
+    } else if (contract_uses_mma(&s)) {
+        contract_build_mma(&s);
+    } else {
         build_placed(&s);
-    if (s.e.error == NULL && should_pack(&s)) {
-        init(&s, request, id, true);
-        build_placed(&s);
+        Contraction tried = s;
+        if (s.e.error == NULL) {
+            init(&s, request, id);
+            if (choose_copies(&tried, &s))
+                build_placed(&s);
+            else
+                s = tried;
+        }
     }
     *out_why = s.e.error;
     return s.e.error == NULL ? s.e.program : NULL;

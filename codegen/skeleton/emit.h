@@ -67,6 +67,9 @@ typedef struct ValueEmitter {
      * ($1 · neighbours + $0)-th. */
     int64_t neighbours;
     int64_t ahead; /* what loads of large inputs ask the caches for, in bytes beyond them */
+    /* NULL, or: no value is computed, but the memory of the first input on the way to it is asked
+     * for, so many elements beyond the one at the index; values are TILE_none. */
+    const Dim *ask;
     const DimSymbol *near_symbol; /* a loop variable whose steps should be neighbours in memory */
     uint32_t near_accesses;       /* slow ones for which they are */
     const char *error; /* the first reason why the region cannot be emitted so; NULL so far */

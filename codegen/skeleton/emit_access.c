@@ -110,12 +110,21 @@ static bool is_large(const ValueEmitter *e, uint32_t view) {
     return bytes >= LARGE_BYTES;
 }
 
+static TileId ask_for(ValueEmitter *e, uint32_t view, const Dim **subscripts, uint32_t rank) {
+    if (rank > 0) {
+        subscripts[rank - 1] = dim_add(e->ctx, subscripts[rank - 1], e->ask);
+        tile_prefetch(&e->b, view, subscripts);
+    }
+    return TILE_none;
+}
+
 TileId emit_load(ValueEmitter *e, uint32_t view, DType dtype, const Dim *const *index,
                  uint32_t rank) {
     const Dim *subscripts[TYPE_MAX_RANK];
     TileId at[TYPE_MAX_RANK];
     bool any = false;
     for (uint32_t i = 0; i < rank; i++) subscripts[i] = index[i];
+    if (e->ask != NULL) return ask_for(e, view, subscripts, rank);
     if (!split_dynamic(e, rank, subscripts, at, &any))
         return emit_fail(e, "a gathered index is transformed before it is used");
     if (any && gathers_lanes(e, rank, at))

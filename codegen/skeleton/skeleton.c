@@ -2,6 +2,7 @@
 
 #include "base/guard.h"
 #include "base/scratch.h"
+#include "codegen/skeleton/contract.h"
 #include "codegen/tile/tile_tools.h"
 
 #include <math.h>
@@ -41,13 +42,16 @@ static void tile_sizes(const SkeletonRequest *request, Schedule *schedule) {
     if (target->kind == TARGET_gpu) {
         schedule->nr = target->lanes;
         schedule->mr = 8;
+        schedule->rows = 8;
         return;
     }
     int64_t bytes = sum_bytes(request->region);
+    schedule->rows = 1;
     schedule->nr = target_panel_columns(target, bytes);
     int64_t wide = (schedule->nr * bytes + target->vector_bytes - 1) / target->vector_bytes;
     int64_t rows = ((int64_t)target->vector_registers - wide - 1) / wide;
     schedule->mr = rows < 1 ? 1 : rows;
+    contract_schedule(request, schedule);
 }
 
 /* Outputs that no cache holds are written past the caches. */

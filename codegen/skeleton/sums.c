@@ -63,9 +63,18 @@ static TileId run_axis(SumNest *n, uint32_t axis, TileId acc) {
     return run_level(n, axis, n->cuts[axis].levels, dim_const(n->e->ctx, 0), n->extents[axis], acc);
 }
 
-TileId sum_nest(SumNest *n, TileId acc) {
+static void cut_axes(SumNest *n) {
     n->shape = n->e->shape;
     for (uint32_t i = n->rank; i-- > 0 && !n->plain;)
         n->cuts[i] = sum_cut(n->extents[i]->hi, &n->chain);
+}
+
+TileId sum_part(SumNest *n, const Dim *from, const Dim *to, TileId acc) {
+    cut_axes(n);
+    return run_level(n, 0, n->cuts[0].levels, from, to, acc);
+}
+
+TileId sum_nest(SumNest *n, TileId acc) {
+    cut_axes(n);
     return n->rank == 0 ? n->body(n, acc) : run_axis(n, 0, acc);
 }

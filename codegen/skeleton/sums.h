@@ -56,4 +56,8 @@ struct SumNest {
 /* Emits the loops; `acc` is what the sum starts from, and the result its end. */
 TileId sum_nest(SumNest *n, TileId acc);
 
+/* The steps from..to of a nest of rank 1, for a sum that is made in parts: each begins where a
+ * block of the greatest size does, and `acc` is the sum of those before. */
+TileId sum_part(SumNest *n, const Dim *from, const Dim *to, TileId acc);
+
 #endif

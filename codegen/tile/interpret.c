@@ -123,7 +123,8 @@ static bool run_instr(Run *run, const TileInstr *instr) {
     switch (instr->op) {
     case TILE_for: return run_for(run, instr);
     case TILE_if: return run_if(run, instr);
-    case TILE_yield: return true;
+    case TILE_yield:
+    case TILE_prefetch: return true;
     case TILE_load: return run_load(run, instr);
     case TILE_store: return run_store(run, instr);
     case TILE_sort: return run_sort(run, instr);

@@ -106,8 +106,8 @@ static bool parse_subscript(Parser *p, const TileType *shape, const Dim **out_su
     return parse_dim(p, shape, out_subscript);
 }
 
-/* %x[%r, %4 + %c] where 0 <= %c < N */
-static bool parse_access(Parser *p, const TileType *shape, Access *access) {
+/* %x[%r, %4 + %c] */
+static bool parse_element(Parser *p, const TileType *shape, Access *access) {
     if (!parse_view(p, &access->view) || !parse_want(p, "[")) return false;
     uint32_t rank = p->program->views.data[access->view].rank, count = 0;
     while (!parse_is(p, "]")) {
@@ -118,7 +118,12 @@ static bool parse_access(Parser *p, const TileType *shape, Access *access) {
         count++;
     }
     if (count != rank) return wrong_count(p, count, "subscripts", rank);
-    return parse_want(p, "]") && parse_where(p, shape, &access->guards);
+    return parse_want(p, "]");
+}
+
+/* %x[%r, %4 + %c] where 0 <= %c < N */
+static bool parse_access(Parser *p, const TileType *shape, Access *access) {
+    return parse_element(p, shape, access) && parse_where(p, shape, &access->guards);
 }
 
 /* A type stands at the end of its instruction, but the axes before it depend on it: it is read
@@ -188,6 +193,16 @@ static bool parse_store(Parser *p, TileId *out_result) {
     TileInstr *store = tile_store(&p->b, value, access.view, access.subscripts, access.at,
                                   access.guards.data, (uint32_t)access.guards.count, combine);
     store->streaming = parse_take(p, "streaming");
+    return true;
+}
+
+static bool parse_prefetch(Parser *p, TileId *out_result) {
+    Access access = {0};
+    (void)out_result;
+    if (!parse_element(p, NULL, &access)) return false;
+    for (uint32_t i = 0; i < p->program->views.data[access.view].rank; i++)
+        if (access.at[i] != TILE_none) return parse_wrong(p, "subscripts without tiles");
+    tile_prefetch(&p->b, access.view, access.subscripts);
     return true;
 }
 
@@ -350,7 +365,7 @@ static const struct {
     {"index", parse_index, 1},   {"test", parse_test, 1},           {"move", parse_move, 1},
     {"reduce", parse_reduce, 1}, {"scan", parse_scan, 1},           {"dot", parse_dot, 1},
     {"sort", parse_sort, 0},     {"random", parse_random, 1},       {"check", parse_check, 1},
-    {"mma", parse_mma, 1},       {"mma_store", parse_mma_store, 0},
+    {"mma", parse_mma, 1},       {"mma_store", parse_mma_store, 0}, {"prefetch", parse_prefetch, 0},
 };
 
 /* ---- blocks ---------------------------------------------------------------------------------- */

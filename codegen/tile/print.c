@@ -197,6 +197,11 @@ static void put_store(Printer *p, const TileInstr *instr) {
     if (instr->streaming) text(p, " streaming");
 }
 
+static void put_prefetch(Printer *p, const TileInstr *instr) {
+    text(p, "prefetch ");
+    put_access(p, instr);
+}
+
 static void put_map(Printer *p, const TileInstr *instr) {
     text(p, op_info(instr->scalar)->name);
     if (instr->scalar == OP_cast)
@@ -296,6 +301,7 @@ static void (*const put_op[TILE_op_count])(Printer *p, const TileInstr *instr) =
     [TILE_yield] = put_plain,
     [TILE_load] = put_load,
     [TILE_store] = put_store,
+    [TILE_prefetch] = put_prefetch,
     [TILE_const] = put_const,
     [TILE_index] = put_index,
     [TILE_test] = put_test,

@@ -187,6 +187,10 @@ TileInstr *tile_store(TileBuilder *b, TileId value, uint32_t view, const Dim *co
     return instr;
 }
 
+void tile_prefetch(TileBuilder *b, uint32_t view, const Dim *const *subscripts) {
+    set_access(b, emit(b, TILE_prefetch, NULL, 0), view, subscripts, NULL);
+}
+
 TileId tile_const(TileBuilder *b, TileType type, double number) {
     TileInstr *instr = emit(b, TILE_const, NULL, 0);
     if (dtype_is_float(type.dtype))

@@ -67,6 +67,7 @@ typedef enum TileOp {
     /* memory */
     TILE_load,
     TILE_store,
+    TILE_prefetch, /* asks for the line with an element, which need not be in the view */
     /* compute */
     TILE_const, /* every element the same number */
     TILE_index, /* a Dim over $axes as an i64 tile */
@@ -226,6 +227,9 @@ TileId tile_load(TileBuilder *b, TileType type, uint32_t view, const Dim *const 
                  const TileId *at, const TileGuard *guards, uint32_t guard_count, double pad);
 TileInstr *tile_store(TileBuilder *b, TileId value, uint32_t view, const Dim *const *subscripts,
                       const TileId *at, const TileGuard *guards, uint32_t guard_count, Op combine);
+/* Asks the second cache for the memory of a view's element. The subscripts have no tile axes and
+ * may be anything: it never faults and changes nothing else. */
+void tile_prefetch(TileBuilder *b, uint32_t view, const Dim *const *subscripts);
 TileId tile_const(TileBuilder *b, TileType type, double number);
 TileId tile_const_int(TileBuilder *b, TileType type, int64_t integer);
 TileId tile_index(TileBuilder *b, TileType type, const Dim *value);

@@ -138,6 +138,9 @@ bool verify_access(Verify *v, const TileInstr *instr) {
         if (!verify_dim(v, instr->value, NULL)) return false;
         return instr->value->hi >= 0 || verify_fail(v, "its bound is negative");
     }
+    uint32_t rank = instr->op == TILE_prefetch ? v->program->views.data[instr->view].rank : 0;
+    for (uint32_t i = 0; i < rank; i++)
+        if (!verify_dim(v, instr->subscripts[i], NULL)) return false;
     if (instr->op != TILE_load && instr->op != TILE_store) return true;
     bool empty = is_empty(v, instr, shape);
     for (uint32_t i = 0; !empty && i < v->program->views.data[instr->view].rank; i++) {

@@ -84,6 +84,12 @@ static bool check_store(Verify *v, const TileInstr *instr) {
     return true;
 }
 
+static bool check_prefetch(Verify *v, const TileInstr *instr) {
+    if (instr->view >= v->program->views.count) return verify_fail(v, "there is no such view");
+    if (instr->at) return verify_fail(v, "takes no elements of tiles as subscripts");
+    return v->program->state == TILE_placed || verify_fail(v, "belongs in placed programs");
+}
+
 static bool check_index(Verify *v, const TileInstr *instr) {
     return result_is(v, instr, DT_i64, result_type(v, instr));
 }
@@ -274,21 +280,14 @@ typedef struct TypeRule {
 } TypeRule;
 
 static const TypeRule rules[TILE_op_count] = {
-    [TILE_load] = {0, 1, check_load},
-    [TILE_store] = {1, 0, check_store},
-    [TILE_const] = {0, 1, NULL},
-    [TILE_index] = {0, 1, check_index},
-    [TILE_test] = {0, 1, check_test},
-    [TILE_map] = {-1, 1, check_map},
-    [TILE_move] = {1, 1, check_move},
-    [TILE_reduce] = {1, 1, check_reduce},
-    [TILE_scan] = {1, 1, check_scan},
-    [TILE_dot] = {3, 1, check_dot},
-    [TILE_sort] = {0, 0, check_sort},
-    [TILE_random] = {2, 1, check_random},
-    [TILE_check] = {1, 1, check_check},
-    [TILE_mma] = {1, 1, check_mma},
-    [TILE_mma_store] = {1, 0, check_mma_store},
+    [TILE_load] = {0, 1, check_load},         [TILE_store] = {1, 0, check_store},
+    [TILE_prefetch] = {0, 0, check_prefetch}, [TILE_const] = {0, 1, NULL},
+    [TILE_index] = {0, 1, check_index},       [TILE_test] = {0, 1, check_test},
+    [TILE_map] = {-1, 1, check_map},          [TILE_move] = {1, 1, check_move},
+    [TILE_reduce] = {1, 1, check_reduce},     [TILE_scan] = {1, 1, check_scan},
+    [TILE_dot] = {3, 1, check_dot},           [TILE_sort] = {0, 0, check_sort},
+    [TILE_random] = {2, 1, check_random},     [TILE_check] = {1, 1, check_check},
+    [TILE_mma] = {1, 1, check_mma},           [TILE_mma_store] = {1, 0, check_mma_store},
 };
 
 bool verify_types(Verify *v, const TileInstr *instr) {

@@ -2,12 +2,13 @@
 
 const char *tile_op_name(TileOp op) {
     static const char *const names[TILE_op_count] = {
-        [TILE_for] = "for",     [TILE_if] = "if",         [TILE_yield] = "yield",
-        [TILE_load] = "load",   [TILE_store] = "store",   [TILE_const] = "const",
-        [TILE_index] = "index", [TILE_test] = "test",     [TILE_map] = "map",
-        [TILE_move] = "move",   [TILE_reduce] = "reduce", [TILE_scan] = "scan",
-        [TILE_dot] = "dot",     [TILE_sort] = "sort",     [TILE_random] = "random",
-        [TILE_check] = "check", [TILE_mma] = "mma",       [TILE_mma_store] = "mma_store",
+        [TILE_for] = "for",           [TILE_if] = "if",         [TILE_yield] = "yield",
+        [TILE_load] = "load",         [TILE_store] = "store",   [TILE_const] = "const",
+        [TILE_index] = "index",       [TILE_test] = "test",     [TILE_map] = "map",
+        [TILE_move] = "move",         [TILE_reduce] = "reduce", [TILE_scan] = "scan",
+        [TILE_dot] = "dot",           [TILE_sort] = "sort",     [TILE_random] = "random",
+        [TILE_check] = "check",       [TILE_mma] = "mma",       [TILE_mma_store] = "mma_store",
+        [TILE_prefetch] = "prefetch",
     };
     return (uint32_t)op < TILE_op_count ? names[op] : "unknown";
 }

@@ -134,6 +134,9 @@ static LLVMValueRef inner_function(Lowering *l, uint32_t buffers) {
         if (i >= buffers || !may_overlap(l, i)) ll_attribute(l, inner, i + 1, "noalias", 0);
     ll_attribute(l, inner, buffers + INNER_scratch + 1, "align", LOWER_SCRATCH_ALIGN);
     ll_attribute(l, inner, (uint32_t)LLVMAttributeFunctionIndex, "noinline", 0);
+    /* Registers that wait on the stack lie in one cache line each. */
+    ll_attribute(l, inner, (uint32_t)LLVMAttributeFunctionIndex, "alignstack",
+                 l->options->target->vector_bytes);
     return inner;
 }
 

@@ -42,6 +42,7 @@ const LaneModel lane_model_x86 = {
     .each_lane = x86_each_lane,
     .stream = x86_stream,
     .prefetch = x86_prefetch,
+    .prefetch_line = x86_prefetch_line,
     .transpose = x86_transpose,
     .order_lanes = order_lanes,
     .report = x86_report,

@@ -54,17 +54,29 @@ bool x86_stream(Lowering *l, const Access *access, const Place *place, V value) 
     return true;
 }
 
+enum { LINE_BYTES = 64, CACHE_first = 3, CACHE_second = 2 };
+
+/* `offset` may lead beyond the memory that `base` is in. */
+static void ask(Lowering *l, V base, int64_t offset, int cache) {
+    V bytes = ll_i64(l, offset);
+    V args[4] = {LLVMBuildGEP2(l->builder, l->i8, base, &bytes, 1, ""), ll_i32(l, 0),
+                 ll_i32(l, cache), ll_i32(l, 1)};
+    ll_intrinsic(l, "llvm.prefetch", &l->ptr, 1, args, 4);
+}
+
 /* One request for each cache line; a prefetch of no memory of ours does nothing. What is needed
  * soon is asked into the first cache, what is further ahead into the second, lest it drive out what
  * is needed now. */
 void x86_prefetch(Lowering *l, const Access *access, const Place *place, int64_t ahead) {
-    enum { LINE = 64, FIRST = 3, SECOND = 2 };
-    int cache = ahead > l->options->target->l1_bytes / 4 ? SECOND : FIRST;
+    int cache = ahead > l->options->target->l1_bytes / 4 ? CACHE_second : CACHE_first;
     int64_t bytes = (int64_t)dtype_info(access->view->dtype)->bits * place->lanes / 8;
     V address = access_address(l, access, place->base, place->offset);
-    for (int64_t at = 0; at < bytes; at += LINE) {
-        V args[4] = {ll_gep(l, l->i8, address, ll_i64(l, ahead + at)), ll_i32(l, 0),
-                     ll_i32(l, cache), ll_i32(l, 1)};
-        ll_intrinsic(l, "llvm.prefetch", &l->ptr, 1, args, 4);
-    }
+    for (int64_t at = 0; at < bytes; at += LINE_BYTES) ask(l, address, ahead + at, cache);
+}
+
+void x86_prefetch_line(Lowering *l, const Access *access, const Place *place) {
+    int64_t bits = dtype_info(access->view->dtype)->bits;
+    V bytes = LLVMBuildLShr(l->builder, ll_mul(l, place->base, ll_i64(l, bits)), ll_i64(l, 3), "");
+    V base = LLVMBuildGEP2(l->builder, l->i8, access->base, &bytes, 1, "");
+    ask(l, base, place->offset * bits / 8, CACHE_second);
 }

@@ -14,6 +14,7 @@ bool x86_stream(Lowering *l, const Access *access, const Place *place, V value);
 void x86_prefetch(Lowering *l, const Access *access, const Place *place, int64_t ahead);
 /* transpose.c */
 void x86_transpose(Lowering *l, const V *vectors, uint32_t lanes, uint32_t rows, V *out_registers);
+void x86_prefetch_line(Lowering *l, const Access *access, const Place *place);
 /* kernel.c */
 void x86_kernel(Lowering *l);
 void x86_report(Lowering *l, V bad, V index, V bound, int64_t site, uint32_t lanes);

@@ -42,6 +42,7 @@ static const char everything[] =
     "pad=0x1.999999999999ap-4 "
     ": tile<f32 [8] lanes=8>\n"
     "    %1 = load %w[%j] pad=nan ahead=4096 : tile<bf16 []>\n"
+    "    prefetch %w[%j + 7*A]\n"
     "    %2 = cast f32 %1\n"
     "    %3 = move %2 axes=[] : tile<f32 [8] lanes=8>\n"
     "    %4 = mul %0, %3\n"
