@@ -19,7 +19,7 @@ enum {
     TYPE_f32 = 3,
     TYPE_s32 = 4,
     TYPE_s8 = 5,
-    TYPE_u8 = 6, /* dnnl_data_type_t */
+    /* dnnl_data_type_t */
     TAG_any = 1,
     TAG_ab = 3, /* dnnl_format_tag_t */
     ARG_src = 1,
@@ -116,8 +116,8 @@ static void *reordered(OneDnn *d, const void *from, void *b, const void *to) {
 OneDnnMatmul *onednn_matmul(OneDnn *d, OneDnnType type, int64_t m, int64_t k, int64_t n,
                             bool packed, void *a, void *b, void *c) {
     static const int types[][3] = {{TYPE_f32, TYPE_f32, TYPE_f32},
-                                   {TYPE_bf16, TYPE_bf16, TYPE_f32},
-                                   {TYPE_u8, TYPE_s8, TYPE_s32}};
+                                   {TYPE_bf16, TYPE_bf16, TYPE_bf16},
+                                   {TYPE_s8, TYPE_s8, TYPE_s32}};
     const int *t = types[type];
     void *pd = NULL, *amd = describe(d, m, k, t[0], TAG_ab), *cmd = describe(d, m, n, t[2], TAG_ab);
     void *plain = describe(d, k, n, t[1], TAG_ab);

@@ -13,8 +13,8 @@ OneDnn *onednn_open(const char *path, int out_version[3]);
 
 typedef enum OneDnnType { ONEDNN_f32, ONEDNN_bf16, ONEDNN_i8 } OneDnnType;
 
-/* c[m, n] = a[m, k] · b[k, n], the sums as f32 or i32; i8 takes u8 for a. With `packed` the library
- * may keep b in an order of its own, into which it is brought before. */
+/* c[m, n] = a[m, k] · b[k, n] of one type, c for i8 of i32. With `packed` the library may keep b in
+ * an order of its own, into which it is brought before. */
 typedef struct OneDnnMatmul OneDnnMatmul;
 OneDnnMatmul *onednn_matmul(OneDnn *library, OneDnnType type, int64_t m, int64_t k, int64_t n,
                             bool packed, void *a, void *b, void *c);

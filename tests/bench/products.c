@@ -66,17 +66,26 @@ static void run_sgemm(void *user) {
                     p->c, s->n);
 }
 
-static Subject compile(const Shape *s, bool constant, int threads, const char *dtype) {
+/* What is measured: operands of a dtype, weights that are constant or not. */
+typedef struct Kind {
+    const char *dtype, *result;
+    OneDnnType type;
+    bool constant;
+    double goal;
+} Kind;
+
+static Subject compile(const Shape *s, const Kind *kind, int threads) {
+    const char *dtype = kind->dtype, *result = kind->result;
     char text[512];
-    if (constant)
+    if (kind->constant)
         snprintf(text, sizeof text,
                  "fn f(x) { param w: %s[%d, %d]\n return x @ w }\n"
                  "model m(x: %s[%d, %d]) -> (y: %s[%d, %d]) { y = f(x) as \"f\" }",
-                 dtype, s->k, s->n, dtype, s->m, s->k, dtype, s->m, s->n);
+                 dtype, s->k, s->n, dtype, s->m, s->k, result, s->m, s->n);
     else
         snprintf(text, sizeof text,
                  "model m(x: %s[%d, %d], w: %s[%d, %d]) -> (y: %s[%d, %d]) { y = x @ w }", dtype,
-                 s->m, s->k, dtype, s->k, s->n, dtype, s->m, s->n);
+                 s->m, s->k, dtype, s->k, s->n, result, s->m, s->n);
     return subject_new("product.g", text, threads, 0);
 }
 
@@ -104,12 +113,14 @@ typedef struct Score {
     int count;
 } Score;
 
-static void measure_shape(const Shape *s, const Peers *peers, bool constant, Score *score) {
-    Subject subject = compile(s, constant, peers->threads, "f32");
+static void measure_shape(const Shape *s, const Peers *peers, const Kind *kind, Score *score) {
+    Subject subject = compile(s, kind, peers->threads);
+    bool constant = kind->constant, f32 = kind->type == ONEDNN_f32;
     Product p = {peers, s, NULL, NULL, NULL};
-    p.a = matrix(s->m, s->k, subject.inputs[0].data);
-    p.b = matrix(s->k, s->n, constant ? NULL : subject.inputs[1].data);
-    for (int64_t i = 0; constant && i < (int64_t)s->k * s->n; i++) p.b[i] = (float)(i % 17) / 17;
+    p.a = matrix(s->m, s->k, f32 ? subject.inputs[0].data : NULL);
+    p.b = matrix(s->k, s->n, constant || !f32 ? NULL : subject.inputs[1].data);
+    for (int64_t i = 0; constant && f32 && i < (int64_t)s->k * s->n; i++)
+        p.b[i] = (float)(i % 17) / 17;
     p.c = matrix(s->m, s->n, NULL);
     double flops = 2.0 * s->m * s->k * s->n;
     int64_t times = (int64_t)(1e8 / flops) + 1;
@@ -117,14 +128,15 @@ static void measure_shape(const Shape *s, const Peers *peers, bool constant, Sco
     Entry entries[1 + MOST_PEERS] = {{subject_run, &subject, times}};
     const char *names[1 + MOST_PEERS] = {"tcc"};
     uint32_t count = 1;
-    if (peers->sgemm) names[count] = "OpenBLAS", entries[count++] = (Entry){run_sgemm, &p, times};
+    if (f32 && peers->sgemm)
+        names[count] = "OpenBLAS", entries[count++] = (Entry){run_sgemm, &p, times};
     if (peers->onednn) {
         matmul =
-            onednn_matmul(peers->onednn, ONEDNN_f32, s->m, s->k, s->n, constant, p.a, p.b, p.c);
+            onednn_matmul(peers->onednn, kind->type, s->m, s->k, s->n, constant, p.a, p.b, p.c);
         names[count] = "oneDNN", entries[count++] = (Entry){onednn_run, matmul, times};
     }
     subject_run(&subject);
-    if (!constant && peers->sgemm) check(&p, subject.outputs[0].data);
+    if (!constant && f32 && peers->sgemm) check(&p, subject.outputs[0].data);
     Contestant contestants[1 + MOST_PEERS] = {0};
     for (uint32_t i = 0; i < count; i++)
         contestants[i] = (Contestant){.run = run_entry, .user = &entries[i]};
@@ -149,17 +161,17 @@ static void measure_shape(const Shape *s, const Peers *peers, bool constant, Sco
     free(p.a), free(p.b), free(p.c);
 }
 
-static void measure_shapes(const Peers *peers, bool constant, double goal, const char *only) {
+static void measure_shapes(const Peers *peers, const Kind *kind, const char *only) {
     Score score = {.least = INFINITY};
-    printf("== f32, %s, %d thread%s: GFLOP/s\n",
-           constant ? "constant weights" : "both operands vary", peers->threads,
+    printf("== %s, %s, %d thread%s: GFLOP/s\n", kind->dtype,
+           kind->constant ? "constant weights" : "both operands vary", peers->threads,
            peers->threads > 1 ? "s" : "");
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         if (!only || strcmp(only, shapes[i].what) == 0)
-            measure_shape(&shapes[i], peers, constant, &score);
+            measure_shape(&shapes[i], peers, kind, &score);
     if (score.count == 0) return;
     print_figure("geometric mean against the better of the others", exp(score.logs / score.count),
-                 "", GOAL_at_least, goal);
+                 "", GOAL_at_least, kind->goal);
     print_figure("least", score.least, "", GOAL_at_least, 0.85);
 }
 
@@ -188,11 +200,19 @@ static Peers find_peers(int threads) {
     return peers;
 }
 
+static const struct {
+    const char *name;
+    Kind kind;
+} kinds[] = {{"constant", {"f32", "f32", ONEDNN_f32, true, 1.08}},
+             {"variable", {"f32", "f32", ONEDNN_f32, false, 1.03}},
+             {"bf16", {"bf16", "bf16", ONEDNN_bf16, true, 1.2}},
+             {"i8", {"i8", "i32", ONEDNN_i8, true, 1.2}}};
+
 int main(int argc, char **argv) {
-    expect(argc >= 2, "usage: products THREADS [constant|variable [KIND]]");
+    expect(argc >= 2, "usage: products THREADS [constant|variable|bf16|i8 [SHAPES]]");
     Peers peers = find_peers(atoi(argv[1]));
-    const char *only = argc > 3 ? argv[3] : NULL;
-    if (argc < 3 || strcmp(argv[2], "constant") == 0) measure_shapes(&peers, true, 1.08, only);
-    if (argc < 3 || strcmp(argv[2], "variable") == 0) measure_shapes(&peers, false, 1.03, only);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (argc < 3 || strcmp(argv[2], kinds[i].name) == 0)
+            measure_shapes(&peers, &kinds[i].kind, argc > 3 ? argv[3] : NULL);
     return 0;
 }

@@ -15,8 +15,18 @@ static void check_status(const Subject *s, tcc_status status, const char *what) 
     expect(status == TCC_OK, "%s: %s", what, tcc_message(s->compiler));
 }
 
+static size_t bytes_of_element(int32_t dtype) {
+    switch (dtype) {
+    case TCC_F64: return 8;
+    case TCC_I8: return 1;
+    case TCC_F16:
+    case TCC_BF16: return 2;
+    default: return 4;
+    }
+}
+
 static size_t bytes_of(const tcc_tensor *tensor) {
-    size_t bytes = tensor->dtype == TCC_F64 ? 8 : tensor->dtype == TCC_F32 ? 4 : 2;
+    size_t bytes = bytes_of_element(tensor->dtype);
     for (uint32_t i = 0; i < tensor->rank; i++) bytes *= (size_t)tensor->dims[i];
     return bytes;
 }
