@@ -102,8 +102,10 @@ static Str variable_words(Arena *arena, const CheckObserver *o, const ObserverCt
 }
 
 static void print_place(Buf *out, const char *lead, const EmuPlace *p) {
+    Str text = p->instruction;
     if (!p->ptx_line) return;
-    buf_print(out, "\n  %s line %u: %.*s", lead, p->ptx_line, STR_ARG(p->instruction));
+    if (text.size > 0 && text.data[text.size - 1] == ';') text.size--;
+    buf_print(out, "\n  %s line %u: %.*s", lead, p->ptx_line, STR_ARG(text));
     if (p->file.size) buf_print(out, " (%.*s:%u)", STR_ARG(p->file), p->line);
     buf_print(out, ", block %u,%u,%u warp %u", p->cta[0], p->cta[1], p->cta[2], p->warp);
     if (p->lane < CLOCK_LANES) buf_print(out, " lane %u", p->lane);
@@ -112,8 +114,8 @@ static void print_place(Buf *out, const char *lead, const EmuPlace *p) {
 static Str message_words(Arena *arena, const EmuFinding *e, const char *text) {
     Buf out = {.arena = arena};
     buf_print(&out, "%s: %s", kind_names[e->kind], kind_texts[e->kind]);
-    if (text) buf_print(&out, ": %s", text);
     buf_print(&out, ", in kernel %.*s", STR_ARG(e->kernel));
+    if (text) buf_print(&out, ": %s", text);
     print_place(&out, "at", &e->place);
     print_place(&out, "and", &e->other);
     if (e->variable.size) buf_print(&out, "\n  %u bytes at %.*s", e->size, STR_ARG(e->variable));
