@@ -319,16 +319,28 @@ void lower_transposed(Lowering *l, const TileInstr *load) {
 
 /* ---- stores ---- */
 
+/* Of threads that all have one value only the one that stores it loads the old: the others might
+ * load while it stores. */
+static Mask storing_lane(Lowering *l, const Place *place, const Mask *mask) {
+    Mask result = *mask;
+    if (!l->model->threads || place->lanes != 1) return result;
+    V first = ll_compare(l, LLVMIntEQ, l->lane, ll_i32(l, 0));
+    result.uniform = ll_and(l, mask->uniform, first);
+    return result;
+}
+
 static void store_lanes(Lowering *l, const Access *access, const Place *place, const Mask *mask,
                         V value) {
     DType dtype = access->view->dtype;
     Op combine = access->instr->scalar;
+    Mask storing = *mask;
     if (combine != OP_none) {
+        storing = storing_lane(l, place, mask);
         V zero = LLVMConstNull(LLVMTypeOf(values_to_storage(l, dtype, value)));
-        V old = values_from_storage(l, dtype, l->model->load(l, access, place, mask, zero));
+        V old = values_from_storage(l, dtype, l->model->load(l, access, place, &storing, zero));
         value = values_binary(l, combine, dtype, old, value, place->lanes);
     }
-    l->model->store(l, access, place, mask, values_to_storage(l, dtype, value));
+    l->model->store(l, access, place, &storing, values_to_storage(l, dtype, value));
 }
 
 /* Whether lanes whose elements have no common stride have different ones nevertheless: those that

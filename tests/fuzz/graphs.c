@@ -1,12 +1,14 @@
 // Random graphs, compiled in several ways and compared with the evaluator.
 //
-//     fuzz-graphs [--seed=S] [--count=N] [--minutes=M] [--share=K/N] [--keep=FOLDER]
+//     fuzz-graphs [--seed=S] [--count=N] [--minutes=M] [--share=K/N] [--keep=FOLDER] [--device=emu]
 //         graphs of the seeds S, S + 1, … (the K-th of N shares of them): N of them at most, for M
 //         minutes at most; what fails is shrunk, printed and kept in FOLDER
 //     fuzz-graphs --print=S
 //         prints the pair of graphs of a seed
-//     fuzz-graphs FILE.tir…
+//     fuzz-graphs [--device=emu] FILE.tir…
 //         replays cases, each in every way
+//
+// With a device the kernels are those of the software GPU; graphs are compiled in one way each.
 #include "tests/fuzz/shrink.h"
 
 #include "base/file.h"
@@ -25,7 +27,8 @@ typedef struct Options {
     uint64_t seed, count;
     double minutes;
     uint32_t share, shares;
-    const char *keep; // may be NULL
+    const char *keep;   // may be NULL
+    const char *device; // NULL: the CPU
 } Options;
 
 // What a process that judges says of where it is and what it found.
@@ -57,7 +60,27 @@ static bool judge_one(FuzzJudge *judge, Arena *arena, const FuzzCase *c, bool tw
 }
 
 // The plain graph at -O0, the other at -O2, and one of them in a way of the seed's choice.
-static bool judge_seed(FuzzJudge *judge, uint64_t seed, Report *report) {
+static bool judge_on_cpu(FuzzJudge *judge, Arena *arena, const FuzzPair *pair, uint64_t seed,
+                         Report *report) {
+    uint64_t state = seed;
+    uint32_t way = FUZZ_first_variant + fuzz_pick(&state, fuzz_way_count() - FUZZ_first_variant);
+    bool twisted = fuzz_pick(&state, 2);
+    return judge_one(judge, arena, &pair->plain, false, FUZZ_o0, report) &&
+           judge_one(judge, arena, &pair->twisted, true, FUZZ_o2, report) &&
+           judge_one(judge, arena, twisted ? &pair->twisted : &pair->plain, twisted, way, report);
+}
+
+// One graph in one way: every other at -O2. Of large ones the software device takes minutes.
+static bool judge_on_device(FuzzJudge *judge, Arena *arena, const FuzzPair *pair, uint64_t seed,
+                            Report *report) {
+    uint64_t state = seed;
+    uint32_t way = fuzz_pick(&state, 2) ? FUZZ_o2 : fuzz_pick(&state, fuzz_way_count());
+    bool twisted = fuzz_pick(&state, 2);
+    const FuzzCase *c = twisted ? &pair->twisted : &pair->plain;
+    return c->large || judge_one(judge, arena, c, twisted, way, report);
+}
+
+static bool judge_seed(const Options *options, FuzzJudge *judge, uint64_t seed, Report *report) {
     Arena *arena = arena_new(NULL);
     FuzzPair pair;
     report->seed = seed;
@@ -68,13 +91,8 @@ static bool judge_seed(FuzzJudge *judge, uint64_t seed, Report *report) {
     if (why) snprintf(report->why, MESSAGE, "the evaluator on the pair: %s", why);
     report->failed = why != NULL;
     report->pair = report->failed;
-    uint64_t state = seed;
-    uint32_t way = FUZZ_first_variant + fuzz_pick(&state, fuzz_way_count() - FUZZ_first_variant);
-    bool twisted = fuzz_pick(&state, 2);
-    bool good =
-        !why && judge_one(judge, arena, &pair.plain, false, FUZZ_o0, report) &&
-        judge_one(judge, arena, &pair.twisted, true, FUZZ_o2, report) &&
-        judge_one(judge, arena, twisted ? &pair.twisted : &pair.plain, twisted, way, report);
+    bool good = !why && (options->device ? judge_on_device : judge_on_cpu)(judge, arena, &pair,
+                                                                           seed, report);
     report->graphs++;
     ir_context_free(pair.plain.ctx);
     arena_free(arena);
@@ -122,11 +140,11 @@ static void show_failure(const Options *options, FuzzJudge *judge, const Report 
 
 static void judge_batch(const Options *options, uint64_t from, double end, Report *report) {
     Arena *arena = arena_new(NULL);
-    FuzzJudge *judge = fuzz_judge_new(arena);
+    FuzzJudge *judge = fuzz_judge_new(arena, options->device);
     for (uint64_t k = from; k < from + BATCH && k < options->count && now() < end; k++) {
         fuzz_limit_time();
         uint64_t seed = options->seed + k * options->shares + options->share;
-        if (!judge_seed(judge, seed, report)) break;
+        if (!judge_seed(options, judge, seed, report)) break;
     }
     fuzz_judge_free(judge);
     arena_free(arena);
@@ -154,7 +172,7 @@ static int run_seeds(const Options *options) {
         mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (report == MAP_FAILED) return 1;
     Arena *arena = arena_new(NULL);
-    FuzzJudge *judge = fuzz_judge_new(arena);
+    FuzzJudge *judge = fuzz_judge_new(arena, options->device);
     double end = now() + options->minutes * 60;
     uint32_t failures = 0;
     while (report->graphs < options->count && now() < end && failures < MAX_FAILURES) {
@@ -163,8 +181,9 @@ static int run_seeds(const Options *options) {
         failures++;
         show_failure(options, judge, report);
     }
-    printf("%llu of the compilations ran on several threads\n",
-           (unsigned long long)report->threaded);
+    if (!options->device)
+        printf("%llu of the compilations ran on several threads\n",
+               (unsigned long long)report->threaded);
     printf("%llu graphs, %llu compilations, %u failed\n", (unsigned long long)report->graphs,
            (unsigned long long)report->compiled, failures);
     fuzz_judge_free(judge);
@@ -194,9 +213,9 @@ static bool replay(FuzzJudge *judge, const char *path) {
     return good;
 }
 
-static int replay_all(int count, char **paths) {
+static int replay_all(const char *device, int count, char **paths) {
     Arena *arena = arena_new(NULL);
-    FuzzJudge *judge = fuzz_judge_new(arena);
+    FuzzJudge *judge = fuzz_judge_new(arena, device);
     int failures = 0;
     for (int i = 0; i < count; i++) failures += !replay(judge, paths[i]);
     printf("%d cases, %d failed\n", count, failures);
@@ -228,6 +247,8 @@ static bool take(const char *word, Options *options) {
         options->minutes = strtod(word + 10, NULL);
     else if (strncmp(word, "--keep=", 7) == 0)
         options->keep = word + 7;
+    else if (strncmp(word, "--device=", 9) == 0)
+        options->device = word + 9;
     else
         return false;
     return true;
@@ -235,7 +256,9 @@ static bool take(const char *word, Options *options) {
 
 int main(int argc, char **argv) {
     Options options = {.seed = 1, .count = UINT64_MAX, .minutes = 1, .shares = 1};
-    if (argc > 1 && argv[1][0] != '-') return replay_all(argc - 1, argv + 1);
+    bool device = argc > 2 && strncmp(argv[1], "--device=", 9) == 0;
+    if (device && argv[2][0] != '-') return replay_all(argv[1] + 9, argc - 2, argv + 2);
+    if (argc > 1 && argv[1][0] != '-') return replay_all(NULL, argc - 1, argv + 1);
     if (argc == 2 && strncmp(argv[1], "--print=", 8) == 0)
         return print_pair(strtoull(argv[1] + 8, NULL, 10));
     for (int i = 1; i < argc; i++) {

@@ -40,6 +40,7 @@ enum { WAYS = sizeof ways / sizeof *ways };
 struct FuzzJudge {
     LibraryHost hosts[WAYS];
     bool open[WAYS], threaded;
+    const char *device;
 };
 
 uint32_t fuzz_way_count(void) { return WAYS; }
@@ -62,7 +63,11 @@ const char *fuzz_way_name(uint32_t way) {
     return names[way];
 }
 
-FuzzJudge *fuzz_judge_new(Arena *arena) { return NEW(arena, FuzzJudge); }
+FuzzJudge *fuzz_judge_new(Arena *arena, const char *device) {
+    FuzzJudge *judge = NEW(arena, FuzzJudge);
+    judge->device = device;
+    return judge;
+}
 
 void fuzz_judge_free(FuzzJudge *judge) {
     for (uint32_t i = 0; i < WAYS; i++)
@@ -73,7 +78,7 @@ static LibraryHost *host_of(FuzzJudge *judge, uint32_t way) {
     LibraryHost *host = &judge->hosts[way];
     if (judge->open[way]) return host;
     judge->open[way] = true;
-    library_host_open(host, ways[way].level);
+    library_host_open(host, ways[way].level, judge->device);
     if (ways[way].option) tcc_set_option(host->compiler, ways[way].option, ways[way].value);
     return host;
 }

@@ -11,12 +11,13 @@ uint32_t fuzz_way_count(void);
 const char *fuzz_way_name(uint32_t way);
 
 typedef struct FuzzJudge FuzzJudge;
-FuzzJudge *fuzz_judge_new(Arena *arena);
+// Of what runs on `device`, as in tcc_open_options; NULL: on the CPU.
+FuzzJudge *fuzz_judge_new(Arena *arena, const char *device);
 void fuzz_judge_free(FuzzJudge *judge);
 
 // Compiles the case and compares each kernel and the whole with the evaluator, runs with 1, 2 and 7
-// threads with each other and, for exact cases, every bit with the evaluator's. NULL when all is
-// well, else what is wrong, in `arena`.
+// threads (on a GPU, three in a row) with each other and, for exact cases, every bit with the
+// evaluator's. NULL when all is well, else what is wrong, in `arena`.
 const char *fuzz_judge(FuzzJudge *judge, Arena *arena, const FuzzCase *c, uint32_t way);
 
 // The same in a process of its own, where crashes and endless loops are faults too.

@@ -1,7 +1,9 @@
 #include "tests/support/library_case.h"
 
+#include "emulator/driver/emu.h"
 #include "tests/support/placed_tensor.h"
 
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,13 +16,14 @@ static void keep_diagnostic(void *user, const tcc_diagnostic *diagnostic) {
     snprintf(host->diagnostic, sizeof host->diagnostic, "%s", diagnostic->rendered);
 }
 
-void library_host_open(LibraryHost *host, int level) {
+void library_host_open(LibraryHost *host, int level, const char *device) {
     char text[] = {(char)('0' + level), 0};
-    *host = (LibraryHost){0};
+    *host = (LibraryHost){.device = device};
     if (tcc_compiler_new(&host->compiler) != TCC_OK) return;
     tcc_on_diagnostic(host->compiler, keep_diagnostic, host);
     tcc_set_option(host->compiler, "O", text);
     tcc_set_option(host->compiler, "threads", "1");
+    if (device) tcc_set_option(host->compiler, "target", "native,sm_80");
 }
 
 void library_host_close(LibraryHost *host) { tcc_compiler_free(host->compiler); }
@@ -105,7 +108,8 @@ typedef enum Strictness { CHECK_any, CHECK_tame } Strictness;
 
 static bool check(Runner *r, const tcc_tensor *inputs, Strictness strictness) {
     uint64_t before = r->result->elements - r->result->compared;
-    tcc_status status = tcc_unit_check(r->unit, inputs, r->test->input_count, keep_result, r);
+    tcc_status status = tcc_unit_check_on(r->unit, r->test->host->device, inputs,
+                                          r->test->input_count, keep_result, r);
     if (r->fault) return false;
     bool left_out = r->result->elements - r->result->compared > before;
     if (status == TCC_OK || (status == TCC_MISMATCH && left_out && strictness == CHECK_any))
@@ -134,8 +138,10 @@ static void count_threads(void *user, const char *kernel, uint64_t ns, uint32_t 
 }
 
 static bool open_model(Runner *r, int32_t threads, tcc_parallel_for *parallel_for) {
-    tcc_open_options options = {
-        .size = sizeof options, .threads = threads, .parallel_for = parallel_for};
+    tcc_open_options options = {.size = sizeof options,
+                                .threads = threads,
+                                .parallel_for = parallel_for,
+                                .device = r->test->host->device};
     close_model(r);
     if (tcc_unit_open(r->unit, &options, &r->api, &r->model) != TCC_OK)
         return fail(r, "no model for %d threads: %s", threads, said(r));
@@ -234,7 +240,10 @@ static void run_shuffled(void *user, int32_t count, void (*body)(void *data, int
     for (int32_t k = 0; k < count; k++) body(data, (k * step + count - 1) % count);
 }
 
-static bool run_with_threads(Runner *r) {
+// On a GPU the second run of some dims is recorded, and played in the third.
+static bool run_again(Runner *r) {
+    if (r->test->host->device)
+        return run(r, "recorded", PLACE_dense, false) && run(r, "played", PLACE_dense, false);
     return open_model(r, 2, NULL) && run(r, "2 threads", PLACE_dense, false) &&
            open_model(r, 7, NULL) && run(r, "7 threads", PLACE_dense, false) &&
            open_model(r, 7, run_shuffled) && run(r, "7 parts shuffled", PLACE_dense, false);
@@ -291,6 +300,32 @@ static bool run_bad_indices(Runner *r) {
     return good;
 }
 
+// ---- the software GPU's checks
+
+static bool find_in_device(void *out_function, const char *name) {
+    void *library = dlopen(TCC_EMU_BUILT, RTLD_NOW | RTLD_LOCAL);
+    void *address = library ? dlsym(library, name) : NULL;
+    memcpy(out_function, &address, sizeof address);
+    return address != NULL;
+}
+
+// The text of the last finding behind the first `before`; NULL for none.
+static const char *find_finding(Arena *arena, uint64_t before) {
+    uint64_t (*count)(void);
+    int (*get)(uint64_t index, emu_finding * out_finding);
+    emu_finding finding = {.size = sizeof finding};
+    if (!find_in_device(&count, "emuFindingCount") || !find_in_device(&get, "emuFindingGet"))
+        return "the software device has no list of findings";
+    if (count() == before) return NULL;
+    if (get(count() - 1, &finding) != 0) return "a finding that was not kept";
+    return str_format(arena, "the software device says: %s", finding.text).data;
+}
+
+static uint64_t count_findings(void) {
+    uint64_t (*count)(void);
+    return find_in_device(&count, "emuFindingCount") ? count() : 0;
+}
+
 // ---- the whole
 
 static tcc_tensor *view_dense(const Runner *r, const Tensor *tensors) {
@@ -319,14 +354,16 @@ const char *library_case_run(const LibraryCase *test, Arena *arena, LibraryResul
     *out_result = (LibraryResult){0};
     if (test->host->compiler == NULL) return "no compiler";
     r.inputs = view_dense(&r, test->inputs);
+    uint64_t findings = test->host->device ? count_findings() : 0;
     bool good = compile(&r);
     if (good && !was_seen(&r))
         good = check_values(&r) && open_model(&r, 1, NULL) && shape_outputs(&r) &&
                run(&r, "1 thread", PLACE_dense, true) && check_memory(&r) && run_bad_indices(&r) &&
-               run_with_threads(&r) && run_with_layouts(&r);
+               run_again(&r) && run_with_layouts(&r);
     out_result->outputs = r.outputs;
     out_result->output_count = r.output_count;
     close_model(&r);
     tcc_unit_free(r.unit);
-    return good ? NULL : r.fault;
+    const char *finding = test->host->device ? find_finding(arena, findings) : NULL;
+    return finding ? finding : good ? NULL : r.fault;
 }

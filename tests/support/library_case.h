@@ -1,6 +1,9 @@
 // One model through the public library, the way a host uses it: compiled from text at a level,
 // checked against the evaluator kernel by kernel, and run in process with different numbers of
 // threads and from memory of awkward layouts, all of which must give the same bits.
+//
+// On the software GPU ("emu") the same, but for threads: three runs of a session instead, and its
+// checks find nothing.
 #ifndef TCC_TESTS_SUPPORT_LIBRARY_CASE_H
 #define TCC_TESTS_SUPPORT_LIBRARY_CASE_H
 
@@ -12,11 +15,13 @@
 // A compiler and what it said last.
 typedef struct LibraryHost {
     tcc_compiler *compiler;
+    const char *device;    // where models run, as in tcc_open_options; NULL: on the CPU
     char diagnostic[1024]; // the last one, rendered
 } LibraryHost;
 
-// A compiler with level `level` of -O that compiles on one thread.
-void library_host_open(LibraryHost *host, int level);
+// A compiler with level `level` of -O that compiles on one thread, for the CPU and, if there is a
+// device, for that.
+void library_host_open(LibraryHost *host, int level, const char *device);
 void library_host_close(LibraryHost *host);
 
 // The programs that a case became before, as text: what is the same is not run again.
@@ -44,7 +49,7 @@ typedef struct LibraryResult {
     uint32_t launches;
     uint32_t threads; // the most that a kernel ran on
     uint64_t elements, compared;
-    const Tensor *outputs; // of the run on one thread, in the arena
+    const Tensor *outputs; // of the first run, in the arena
     uint32_t output_count;
 } LibraryResult;
 

@@ -111,8 +111,9 @@ static void test_sizes(void) {
                8);
     check_move("", "ld.volatile.u32 %r1, [%a]; st.volatile.u32 [%a+2048], %r1;", 4);
     check_move("",
-               "ld.global.b64 %d1, [%a]; mov.b64 {%r1, %r2}, %d1; mov.b32 {%h1, %h2}, %r1;"
-               "mov.b32 %r3, {%h1, %h2}; mov.b64 %d2, {%r3, %r2}; st.global.b64 [%a+2048], %d2;",
+               "ld.global.b64 %d1, [%a]; mov.b64 {%r1, %r2}, %d1; mov.b32 {%h1, %h3}, %r1;"
+               "mov.u16 %h2, %h3; mov.b32 %r3, {%h1, %h2}; mov.b64 %d2, {%r3, %r2}; st.global.b64 "
+               "[%a+2048], %d2;",
                8);
 }
 
