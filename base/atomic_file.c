@@ -23,18 +23,68 @@ static const char *resolve(Arena *arena, const char *path) {
     return realpath(path, resolved) ? str_terminated(arena, str_from(resolved)) : path;
 }
 
-/* The temporary's name: the file's own, hidden, with a number that no other writer uses. */
-static int open_temporary(AtomicFile *file, unsigned mode) {
+/* How much of the path is the folder, its last slash included. */
+static int folder_size(const AtomicFile *file) {
     const char *slash = strrchr(file->path, '/');
-    int folder = slash ? (int)(slash + 1 - file->path) : 0;
-    for (unsigned attempt = 0; attempt < 1000; attempt++) {
-        Str name = str_format(file->arena, "%.*s.%.200s.%ld-%u.tmp", folder, file->path,
-                              file->path + folder, (long)getpid(), attempt);
-        int fd = open(name.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)mode);
-        file->temporary = name.data;
+    return slash ? (int)(slash + 1 - file->path) : 0;
+}
+
+/* The temporary's name: the file's own, hidden, with a number that no other writer uses. */
+static const char *temporary_name(const AtomicFile *file, unsigned attempt) {
+    int folder = folder_size(file);
+    return str_format(file->arena, "%.*s.%.200s.%ld-%u.tmp", folder, file->path,
+                      file->path + folder, (long)getpid(), attempt)
+        .data;
+}
+
+enum { ATTEMPTS = 1000, LINK_SIZE = 32 };
+
+static int open_named(AtomicFile *file, unsigned mode) {
+    for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const char *name = temporary_name(file, attempt);
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)mode);
+        file->temporary = name;
         if (fd >= 0 || errno != EEXIST) return fd;
     }
     return -1;
+}
+
+static void put_link(const AtomicFile *file, char link[LINK_SIZE]) {
+    snprintf(link, LINK_SIZE, "/proc/self/fd/%d", file->fd);
+}
+
+/* A file of that folder without a name, which is nowhere when the process ends before it has one;
+ * -1 where the file system or the machine has no such. */
+static int open_unnamed(AtomicFile *file, unsigned mode) {
+    char link[LINK_SIZE];
+    int size = folder_size(file);
+    Str folder = size ? str_format(file->arena, "%.*s", size, file->path) : STR(".");
+    file->fd = open(folder.data, O_TMPFILE | O_WRONLY | O_CLOEXEC, (mode_t)mode);
+    if (file->fd < 0) return -1;
+    put_link(file, link);
+    file->is_unnamed = access(link, F_OK) == 0;
+    if (!file->is_unnamed) close(file->fd);
+    return file->is_unnamed ? file->fd : -1;
+}
+
+static int open_temporary(AtomicFile *file, unsigned mode) {
+    int fd = open_unnamed(file, mode);
+    return fd >= 0 ? fd : open_named(file, mode);
+}
+
+/* Gives the file its temporary name; 0 or an errno. */
+static int give_name(AtomicFile *file) {
+    char link[LINK_SIZE];
+    put_link(file, link);
+    for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const char *name = temporary_name(file, attempt);
+        if (linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
+            file->temporary = name;
+            return 0;
+        }
+        if (errno != EEXIST) return errno;
+    }
+    return EEXIST;
 }
 
 static void abandon(void *object) {
@@ -79,10 +129,9 @@ void atomic_file_write(AtomicFile *file, const void *bytes, size_t size) {
  * a folder which cannot be synced is no failure of the write. */
 static void sync_folder(const AtomicFile *file) {
     char folder[PATH_MAX]; /* nothing may be raised any more */
-    const char *slash = strrchr(file->path, '/');
-    int size = slash ? (int)(slash + 1 - file->path) : 0;
+    int size = folder_size(file);
     if (size >= PATH_MAX) return;
-    snprintf(folder, sizeof folder, "%.*s", slash ? size : 1, slash ? file->path : ".");
+    snprintf(folder, sizeof folder, "%.*s", size ? size : 1, size ? file->path : ".");
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return;
     fsync(fd);
@@ -92,7 +141,9 @@ static void sync_folder(const AtomicFile *file) {
 /* Syncs, closes and renames; each step is taken only when all before it went well. */
 static int finish(AtomicFile *file) {
     int error = file->error;
-    if (!error && file->temporary && fsync(file->fd) != 0) error = errno;
+    bool is_device = !file->temporary && !file->is_unnamed;
+    if (!error && !is_device && fsync(file->fd) != 0) error = errno;
+    if (!error && file->is_unnamed) error = give_name(file);
     if (close(file->fd) != 0 && !error) error = errno;
     file->fd = -1;
     if (error || !file->temporary) return error;

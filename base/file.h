@@ -43,9 +43,11 @@ Status folder_make(Arena *arena, Diags *diags, Loc loc, Str path);
  * them. */
 int file_write_all(int fd, const void *bytes, size_t size);
 
-/* A file being written: the bytes go to a temporary file in the same folder, which takes the name
- * only in atomic_file_commit, after all of it is on the disk. On any failure, guards raised in
- * between included, the temporary is removed and an older file of that name is as it was. An
+/* A file being written: the bytes go to a temporary file in the same folder, without a name where
+ * the file system allows that, so that even a process that is killed leaves nothing there. It takes
+ * the name only in atomic_file_commit, after all of it is on the disk. On any failure, guards
+ * raised in between included, the temporary is removed and an older file of that name is as it was.
+ * An
  * existing device or FIFO (-o /dev/null) is written directly; a symbolic link keeps pointing to
  * what is replaced. */
 typedef struct AtomicFile {
@@ -53,7 +55,8 @@ typedef struct AtomicFile {
     int error; /* errno of the first failure, reported by the commit */
     Arena *arena;
     const char *path;      /* links resolved */
-    const char *temporary; /* NULL when written directly */
+    const char *temporary; /* NULL when written directly, or as long as it has no name */
+    bool is_unnamed;
     GuardDefer defer;
 } AtomicFile;
 

@@ -1,5 +1,7 @@
 #include "driver/apart.h"
 
+#include "driver/temporary.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -73,6 +75,7 @@ tcc_status apart_run(void *user, tcc_probe *probe, void *result, size_t size, ch
     pid_t parent = getpid(), child = fork();
     if (child == 0) {
         end_with(parent);
+        temporary_leave();
         be_quiet();
         limit_time(apart->seconds);
         tcc_probe_run(probe, shared);

@@ -2,6 +2,7 @@
 #include "driver/compile.h"
 #include "driver/option_values.h"
 #include "driver/report.h"
+#include "driver/temporary.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +103,7 @@ static Exit compile_to_output(const Options *options) {
         return EXIT_usage;
     }
     Compilation c;
+    if (!text_kind(options)) temporary_begin();
     Exit result = compilation_open(&c, options);
     if (result == EXIT_fine) result = compile(&c, options, path);
     compilation_close(&c);

@@ -2,6 +2,7 @@
 #include "driver/json.h"
 #include "driver/report.h"
 #include "driver/search.h"
+#include "driver/temporary.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -92,6 +93,17 @@ static void remove_model(const char *folder, const tcc_reduced *reduced) {
 
 /* ---- --if ------------------------------------------------------------------------------------ */
 
+static void give_back_environment(void) {
+    const char *folder = temporary_user_folder();
+    temporary_leave();
+    if (folder)
+        setenv("TMPDIR", folder, 1);
+    else
+        unsetenv("TMPDIR");
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
+}
+
 /* The status of the command, run by the shell in the folder; -1 when it could not be run. */
 static int run_command(const Reduce *r, const char *folder) {
     int status = 0;
@@ -99,11 +111,10 @@ static int run_command(const Reduce *r, const char *folder) {
     pid_t child = fork();
     if (child == 0) {
         unsigned seconds = (unsigned)r->search.apart.seconds + 1;
+        give_back_environment();
         if (chdir(folder) != 0 || !freopen("/dev/null", "w", stdout) ||
             !freopen("/dev/null", "w", stderr))
             _exit(127);
-        signal(SIGPIPE, SIG_DFL);
-        signal(SIGXFSZ, SIG_DFL);
         alarm(10 * seconds);
         execl("/bin/sh", "sh", "-c", r->command, (char *)NULL);
         _exit(127);
@@ -146,13 +157,14 @@ static Exit write_folder(Reduce *r, const tcc_reduced *reduced) {
     char folder[MAX_PATH];
     if (snprintf(folder, MAX_PATH, "%s.XXXXXX", r->folder) >= MAX_PATH || !mkdtemp(folder))
         return cannot_write(r);
+    temporary_watch(folder);
     bool good = chmod(folder, 0777 & ~umask(022)) == 0 && write_model(r, folder, reduced) &&
                 write_command(r, folder, reduced);
     if (good && reduced->source)
         good = write_file(folder, "model.g", reduced->source, reduced->source_size);
-    if (good && rename(folder, r->folder) == 0) return EXIT_fine;
-    Exit result = cannot_write(r);
-    remove_model(folder, reduced);
+    Exit result = good && rename(folder, r->folder) == 0 ? EXIT_fine : cannot_write(r);
+    if (result != EXIT_fine) remove_model(folder, reduced);
+    temporary_watch(NULL);
     return result;
 }
 
@@ -236,6 +248,7 @@ Exit cmd_reduce(const Options *options) {
     if (result == EXIT_fine)
         result = options_seconds(options, OPTION_budget, 0, &r.search.options.seconds);
     if (result == EXIT_fine) result = check_folder(&r);
+    temporary_begin();
     if (result == EXIT_fine) result = reduce(&r);
     search_close(&r.search);
     return result;

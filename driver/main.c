@@ -2,6 +2,7 @@
  * called, so numbers are read and written the same everywhere. */
 #include "driver/options.h"
 #include "driver/report.h"
+#include "driver/temporary.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -57,5 +58,6 @@ int main(int argc, char **argv) {
     Exit result = options_parse(&options, argc, argv);
     if (result == EXIT_fine) result = dispatch(&options);
     options_free(&options);
+    temporary_end();
     return report_finish(result);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,9 @@ static int write_device(const char *path, const char *text, size_t size) {
     return error;
 }
 
-static int write_temporary(const char *temporary, const char *path, const char *text, size_t size) {
+/* Returns 0 or an errno, without the temporary file. */
+static int write_and_rename(const char *temporary, const char *path, const char *text,
+                            size_t size) {
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) return errno;
     int error = write_all(fd, text, size);
@@ -39,6 +42,16 @@ static int write_temporary(const char *temporary, const char *path, const char *
     if (close(fd) != 0 && error == 0) error = errno;
     if (error == 0 && rename(temporary, path) != 0) error = errno;
     if (error != 0) unlink(temporary);
+    return error;
+}
+
+/* Signals wait until the temporary file is gone. */
+static int write_temporary(const char *temporary, const char *path, const char *text, size_t size) {
+    sigset_t all, old;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &old);
+    int error = write_and_rename(temporary, path, text, size);
+    sigprocmask(SIG_SETMASK, &old, NULL);
     return error;
 }
 

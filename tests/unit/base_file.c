@@ -99,6 +99,13 @@ static void test_paths_beside(void) {
     CHECK_STR(file_beside(arena, STR("a/m.g"), STR("/w")).data, "/w");
 }
 
+// Whether files of the folder may be without a name.
+static bool has_unnamed_files(void) {
+    int fd = open(folder, O_TMPFILE | O_WRONLY, 0600);
+    if (fd >= 0) close(fd);
+    return fd >= 0;
+}
+
 static void test_a_write_appears_at_the_commit(void) {
     AtomicFile file;
     put_file("out", "old");
@@ -108,7 +115,7 @@ static void test_a_write_appears_at_the_commit(void) {
     atomic_file_write(&file, "new ", 4);
     atomic_file_write(&file, "text", 4);
     CHECK(str_equal(get_file("out"), STR("old")));
-    CHECK_INT(files_in_folder(), before + 1);
+    CHECK_INT(files_in_folder(), before + !has_unnamed_files());
     CHECK_INT(atomic_file_commit(&file, fresh_diags(), (Loc){0}), STATUS_ok);
     CHECK(str_equal(get_file("out"), STR("new text")));
     CHECK_INT(files_in_folder(), before);
