@@ -28,6 +28,7 @@ static GpuFacts facts_of(const TileProgram *tile, const LowerOptions *options, A
                       .dims = launch.dims};
 }
 
+/* Without a module of LLVM's only the facts. */
 static Status lower_all(GpuJob *job, const char **out_message) {
     const Program *p = job->request->program;
     KernelLaunches launches = kernel_find_launches(p, job->arena);
@@ -41,7 +42,7 @@ static Status lower_all(GpuJob *job, const char **out_message) {
             return STATUS_internal;
         }
         LowerOptions options = kernel_lower_options(p, &launches, k, job->gpu, symbol, job->arena);
-        lower_into(job->module, tile, &options);
+        if (job->module != NULL) lower_into(job->module, tile, &options);
         job->image->facts[k] = facts_of(tile, &options, job->arena);
     }
     return STATUS_ok;
@@ -73,4 +74,12 @@ Status kernels_compile_gpu(const KernelRequest *request, const Target *gpu, Aren
     guard_undefer(&defer);
     drop(&job);
     return status;
+}
+
+Status kernels_describe_gpu(const KernelRequest *request, const Target *gpu, Arena *arena,
+                            GpuFacts **out_facts, const char **out_message) {
+    GpuImage image = {.facts = NEW_ARRAY(arena, GpuFacts, request->program->kernels.count)};
+    GpuJob job = {.request = request, .gpu = gpu, .arena = arena, .image = &image};
+    *out_facts = image.facts;
+    return lower_all(&job, out_message);
 }

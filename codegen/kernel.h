@@ -51,6 +51,10 @@ Status kernels_compile(const KernelRequest *request, Arena *arena, CompiledKerne
 Status kernels_compile_gpu(const KernelRequest *request, const Target *gpu, Arena *arena,
                            GpuImage *out_image, const char **out_message);
 
+/* How each kernel is launched on that GPU, by number, without compiling any. */
+Status kernels_describe_gpu(const KernelRequest *request, const Target *gpu, Arena *arena,
+                            GpuFacts **out_facts, const char **out_message);
+
 /* One kernel for one target as text or object. */
 Status kernel_emit(const Program *program, uint32_t index, const Target *target, EmitLevel level,
                    bool round_everywhere, EmitKind kind, const char *symbol, Arena *arena,

@@ -3,12 +3,13 @@
 #include "ir/infer.h"
 
 /* The parts of the report, in order. */
-typedef enum Part { PART_fusion, PART_plan, PART_memory, PART_schedule, PART_count } Part;
+typedef enum Part { PART_fusion, PART_plan, PART_memory, PART_schedule, PART_gpu, PART_count } Part;
 
 static const char *const part_names[] = {[PART_fusion] = "fusion",
                                          [PART_plan] = "plan",
                                          [PART_memory] = "memory",
-                                         [PART_schedule] = "schedule"};
+                                         [PART_schedule] = "schedule",
+                                         [PART_gpu] = "gpu"};
 
 /* Which part a pass's remarks belong to. */
 static Part part_of(const char *pass) {
@@ -22,6 +23,7 @@ static Part part_of(const char *pass) {
 typedef struct ExplainCall {
     tcc_unit *unit;
     Str show;
+    const GpuFacts *gpu; /* by kernel; NULL: it is compiled for none */
     Buf buf;
 } ExplainCall;
 
@@ -152,6 +154,21 @@ static void put_memory(ExplainCall *call) {
     }
 }
 
+/* How kernels are launched there. */
+static void put_gpu(ExplainCall *call) {
+    const Program *p = call->unit->core->result.program;
+    if (call->gpu == NULL) {
+        buf_put(&call->buf, STR("  it is compiled for no GPU (--target=native,sm_80)\n"));
+        return;
+    }
+    for (size_t k = 0; k < p->kernels.count; k++) {
+        const TccGpuLaunch *shape = &call->gpu[k].shape;
+        buf_print(&call->buf, "  %s %.*s: blocks of %u threads take %u points, %u shared bytes\n",
+                  call->unit->core->gpu->name, STR_ARG(*p->kernels.data[k].name), shape->threads,
+                  shape->points_per_block, shape->shared_bytes);
+    }
+}
+
 /* The first name of the list that is no part; empty when all are. */
 static Str unknown_part(Str show) {
     for (size_t begin = 0; begin < show.size;) {
@@ -170,13 +187,24 @@ static void put_part(ExplainCall *call, Part part) {
     if (part == PART_fusion) put_kernels(call);
     if (part == PART_memory)
         put_memory(call);
+    else if (part == PART_gpu)
+        put_gpu(call);
     else
         put_remarks(call, part);
 }
 
+/* Nobody who compiles for no GPU wants to read of one. */
+static bool shows(const ExplainCall *call, Part part) {
+    bool asked = call->show.size > 0;
+    if (part == PART_gpu && !asked) return call->gpu != NULL;
+    return wants(call->show, part_names[part]);
+}
+
 Str unit_explanation(tcc_unit *unit) {
     ExplainCall call = {.unit = unit, .buf = {.arena = unit->arena}};
-    for (int part = 0; part < PART_count; part++) put_part(&call, (Part)part);
+    if (unit->core->gpu != NULL) call.gpu = unit->core->gpu_image.facts;
+    for (int part = 0; part < PART_count; part++)
+        if (shows(&call, (Part)part)) put_part(&call, (Part)part);
     return buf_str(&call.buf);
 }
 
@@ -190,8 +218,12 @@ static tcc_status explain_body(void *data) {
     if (call->unit->core->result.program == NULL)
         return compiler_fail(call->unit->compiler, TCC_INVALID,
                              "the passes that were run make no program");
+    GpuFacts *gpu = NULL;
+    tcc_status status = unit_gpu_facts(call->unit, &gpu);
+    if (status != TCC_OK) return status;
+    call->gpu = gpu;
     for (int part = 0; part < PART_count; part++)
-        if (wants(call->show, part_names[part])) put_part(call, (Part)part);
+        if (shows(call, (Part)part)) put_part(call, (Part)part);
     return TCC_OK;
 }
 

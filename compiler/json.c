@@ -14,6 +14,7 @@ Str core_metadata(const Core *core, Arena *arena) {
     MetadataRequest about = {.program = core->result.program,
                              .targets = core->targets,
                              .target_count = core->target_count,
+                             .gpu = core->gpu,
                              .compiler = tcc_version(),
                              .options = options_text(&core->options, arena)};
     return metadata_write(&about, arena);
@@ -75,11 +76,30 @@ static void put_kernels(Json *json, const Core *core) {
     json_end(json);
 }
 
-void json_explain(Buf *buf, const Core *core) {
+/* How each kernel is launched on the GPU. */
+static void put_gpu(Json *json, const Core *core, const GpuFacts *facts) {
+    const Program *p = core->result.program;
+    json_begin_object(json, "gpu");
+    json_put_string(json, "target", str_from(core->gpu->name));
+    json_begin_list(json, "kernels");
+    for (size_t k = 0; k < p->kernels.count; k++) {
+        json_begin_object(json, NULL);
+        json_put_string(json, "name", *p->kernels.data[k].name);
+        json_put_int(json, "threads", facts[k].shape.threads);
+        json_put_int(json, "points_per_block", facts[k].shape.points_per_block);
+        json_put_int(json, "shared_bytes", facts[k].shape.shared_bytes);
+        json_end(json);
+    }
+    json_end(json);
+    json_end(json);
+}
+
+void json_explain(Buf *buf, const Core *core, const GpuFacts *gpu) {
     Json json = {.buf = *buf};
     json_begin_object(&json, NULL);
     json_put_string(&json, "model", *core->source->name);
     put_kernels(&json, core);
+    if (gpu != NULL) put_gpu(&json, core, gpu);
     put_decisions(&json, core);
     json_end(&json);
     buf_char(&json.buf, '\n');

@@ -19,6 +19,28 @@ static void log_kernels(const tcc_unit *unit) {
     }
 }
 
+static KernelRequest request_of(const Core *core) {
+    const Options *o = &core->options;
+    return (KernelRequest){.program = core->result.program,
+                           .targets = core->targets,
+                           .target_count = core->target_count,
+                           .level = o->level == 0 ? EMIT_fast : EMIT_full,
+                           .round_everywhere = o->round_everywhere || o->level == 0,
+                           .threads = o->threads};
+}
+
+tcc_status unit_gpu_facts(tcc_unit *unit, GpuFacts **out_facts) {
+    Core *core = unit->core;
+    const char *message = NULL;
+    *out_facts = core->gpu != NULL && core->has_kernels ? core->gpu_image.facts : NULL;
+    if (core->gpu == NULL || core->has_kernels) return TCC_OK;
+    KernelRequest request = request_of(core);
+    Status status = kernels_describe_gpu(&request, core->gpu, unit->arena, out_facts, &message);
+    if (status == STATUS_ok) return TCC_OK;
+    *out_facts = NULL;
+    return compiler_fail(unit->compiler, compiler_status(status), "%s", message);
+}
+
 tcc_status unit_compile_kernels(tcc_unit *unit) {
     Core *core = unit->core;
     const char *message = NULL;
@@ -28,13 +50,7 @@ tcc_status unit_compile_kernels(tcc_unit *unit) {
                              "the passes that were run make no program");
     if (core->target_count == 0)
         return compiler_fail(unit->compiler, TCC_INVALID, "no CPU is among the targets");
-    const Options *o = &core->options;
-    KernelRequest request = {.program = core->result.program,
-                             .targets = core->targets,
-                             .target_count = core->target_count,
-                             .level = o->level == 0 ? EMIT_fast : EMIT_full,
-                             .round_everywhere = o->round_everywhere || o->level == 0,
-                             .threads = o->threads};
+    KernelRequest request = request_of(core);
     Status status = kernels_compile(&request, core->arena, &core->kernels, &message);
     if (status != STATUS_ok)
         return compiler_fail(unit->compiler, compiler_status(status), "%s", message);

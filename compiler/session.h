@@ -190,11 +190,14 @@ Graph *unit_fill_params(tcc_unit *unit, const Graph *graph);
 
 /* json.c: the metadata as an artefact has it; the decisions; the graph after the passes. */
 Str core_metadata(const Core *core, Arena *arena);
-void json_explain(Buf *buf, const Core *core);
+void json_explain(Buf *buf, const Core *core, const GpuFacts *gpu); /* NULL without a GPU */
 void json_graph(Buf *buf, const Core *core);
 
-/* explain.c: all decisions as text, for a unit with a program. */
+/* explain.c: all decisions as text, for a unit with compiled kernels. */
 Str unit_explanation(tcc_unit *unit);
+
+/* open.c: how each kernel of the program is launched on the unit's GPU; NULL without one. */
+tcc_status unit_gpu_facts(tcc_unit *unit, GpuFacts **out_facts);
 
 /* open.c: compiles the kernels unless that was done. */
 tcc_status unit_compile_kernels(tcc_unit *unit);

@@ -178,8 +178,10 @@ static tcc_status put_graph_json(TextCall *call) {
 }
 
 static tcc_status put_explain_json(TextCall *call) {
+    GpuFacts *gpu = NULL;
     tcc_status status = need_program(call);
-    if (status == TCC_OK) json_explain(&call->buf, call->unit->core);
+    if (status == TCC_OK) status = unit_gpu_facts(call->unit, &gpu);
+    if (status == TCC_OK) json_explain(&call->buf, call->unit->core, gpu);
     return status;
 }
 

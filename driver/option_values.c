@@ -10,7 +10,7 @@ static const struct {
     const char *name, *words;
 } rows[] = {
     {"emit", "ir program tile tile-free llvm ptx asm obj dot header"},
-    {"show", "fusion plan memory schedule"},
+    {"show", "fusion plan memory schedule gpu"},
     {"O", "0 1 2 3"},
     {"fexcess-precision", "none fused"},
 };

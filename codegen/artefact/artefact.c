@@ -83,7 +83,8 @@ static Status make_data(ElfObject *object, const ArtefactRequest *request, Arena
                                   .diags = request->places};
     Str image = image_write(&image_request, arena, out_message);
     if (image.data == NULL) return STATUS_invalid;
-    MetadataRequest metadata_request = {.program = request->program,
+    MetadataRequest metadata_request = {.gpu = request->gpu != NULL ? request->gpu->target : NULL,
+                                        .program = request->program,
                                         .targets = request->targets,
                                         .target_count = request->target_count,
                                         .compiler = request->compiler,

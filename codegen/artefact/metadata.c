@@ -85,6 +85,7 @@ static void put_targets(Json *json, const MetadataRequest *request) {
     json_begin_list(json, "targets");
     for (uint32_t i = 0; i < request->target_count; i++)
         json_put_string(json, NULL, str_from(request->targets[i]->name));
+    if (request->gpu != NULL) json_put_string(json, NULL, str_from(request->gpu->name));
     json_end(json);
 }
 

@@ -8,6 +8,7 @@ typedef struct MetadataRequest {
     const Program *program;
     const Target *const *targets;
     uint32_t target_count;
+    const Target *gpu;    /* NULL without one */
     const char *compiler; /* its version */
     Str options;          /* those that decide what is compiled, as the command line has them */
 } MetadataRequest;

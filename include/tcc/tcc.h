@@ -186,7 +186,7 @@ TCC_API tcc_status tcc_unit_text(tcc_unit *unit, const char *kind, const char **
                                  size_t *out_size);
 
 /* The decisions of the passes for people: `show` is a comma-separated list of fusion, plan, memory,
- * schedule; NULL for all. */
+ * schedule, gpu; NULL for all. */
 TCC_API tcc_status tcc_unit_explain(tcc_unit *unit, const char *show, const char **out_text,
                                     size_t *out_size);
 

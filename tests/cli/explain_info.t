@@ -74,3 +74,19 @@ What was decided, and what a model holds.
   $ head -c 3000 double.so >cut.so; tcc info cut.so
   ! cut.so: error: byte 40: the table of sections would lie outside the 3000 bytes of the file [artefact-place]
   [1]
+
+Of a model for a GPU both say which, and how its kernels are launched there.
+
+  $ tcc double.g --target=x86-64-v3,sm_89 -o gpu.so; tcc info gpu.so | grep targets
+  targets: [x86-64-v3, sm_89]
+  $ tcc explain gpu.so --show=gpu
+  gpu:
+    sm_89 elementwise_mul_3: blocks of 128 threads take 4 points, 0 shared bytes
+  $ tcc explain gpu.so | diff - <(tcc explain double.g --target=x86-64-v3,sm_89)
+  $ tcc explain double.g --target=x86-64-v3,sm_89 --json | python3 -c 'import json, sys; g = json.load(sys.stdin)["gpu"]; print(g["target"], [sorted(k) for k in g["kernels"]])'
+  sm_89 [['name', 'points_per_block', 'shared_bytes', 'threads']]
+  $ tcc explain double.g --show=gpu
+  gpu:
+    it is compiled for no GPU (--target=native,sm_80)
+  $ tcc info double.g --target=x86-64-v3,sm_90a --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["targets"])'
+  ['x86-64-v3', 'sm_90a']

@@ -72,7 +72,7 @@ Completion in bash.
   --emit=
   program ptx
   sm_80 sm_86 sm_89
-  fusion plan memory schedule
+  fusion plan memory schedule gpu
   check
   bash zsh
   

@@ -111,7 +111,7 @@ A wrong command line is status 2, with a hint where there is one.
   ! tcc: error: --duration takes a number of seconds, not 'nan'
   [2]
   $ tcc explain a.g --show=fusion,colour
-  ! tcc: error: --show takes fusion, plan, memory and schedule, not 'colour'
+  ! tcc: error: --show takes fusion, plan, memory, schedule and gpu, not 'colour'
   [2]
   $ tcc check a.so
   ! tcc: error: a.so is compiled already: check takes the model file that it came from

@@ -176,7 +176,7 @@ class Unit:
         return self._text(library().tcc_unit_text, kind)
 
     def explain(self, show: Optional[str] = None) -> str:
-        """The decisions of the passes: `show` is a list of fusion, plan, memory, schedule."""
+        """The decisions of the passes: `show` is a list of fusion, plan, memory, schedule, gpu."""
         return self._text(library().tcc_unit_explain, show)
 
     def write(self, path: Path) -> None:
