@@ -1,7 +1,8 @@
-// Contractions of every kind: dtypes × sizes × orders of the operands × constant or not × prologues ×
-// epilogues × batches × dims that vary, drawn with a fixed seed. Each is compiled for every CPU target
-// that this machine executes, compared with the evaluator within the derived tolerance, and gives the
-// same bits for every target, in every run and on 1, 2 and 7 threads. The short form takes a tenth.
+// Contractions of every kind: dtypes × sizes × orders of the operands × constant or not ×
+// prologues × epilogues × batches × dims that vary, drawn with a fixed seed. Each is compiled for
+// every CPU target that this machine executes, compared with the evaluator within the derived
+// tolerance, and gives the same bits for every target, in every run and on 1, 2 and 7 threads. The
+// short form takes a tenth.
 #include "tests/support/host.h"
 
 enum { CASES = 600, SHORT = 10, TEXT = 2048, MOST_BYTES = 1 << 22 };
