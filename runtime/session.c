@@ -25,6 +25,7 @@ static size_t lay_out_tables(tcc_session *s) {
     size_t used = 0;
     s->dims = take_table(s, &used, image->dims.count, sizeof *s->dims);
     s->points = take_table(s, &used, image->launches.count, sizeof *s->points);
+    s->shares = take_table(s, &used, (uint32_t)s->model->threads, sizeof *s->shares);
     s->buffer_bytes = take_table(s, &used, image->buffers.count, sizeof *s->buffer_bytes);
     s->staged = take_table(s, &used, image->inputs.count + image->outputs.count, sizeof *s->staged);
     s->buffers = take_table(s, &used, image->buffers.count, sizeof *s->buffers);
@@ -121,7 +122,9 @@ static void cpu_end(tcc_session *s) {
 static tcc_status cpu_run(tcc_session *s, const tcc_tensor *inputs, const tcc_tensor *outputs) {
     tcc_status status = session_point_buffers(s, inputs, outputs);
     uint32_t launches = s->model->artefact.image->launches.count;
+    session_begin_launches(s);
     for (uint32_t i = 0; i < launches && status == TCC_OK; i++) status = session_launch(s, i);
+    session_end_launches(s);
     if (status == TCC_OK) session_unstage_outputs(s, outputs);
     return status;
 }

@@ -138,6 +138,7 @@ tcc_status session_reserve(tcc_session *s) {
     const TccImage *image = s->model->artefact.image;
     const TccBucket *buckets = image_at(image, image->buckets);
     s->scratch_stride = (s->scratch_bytes + PAGE - 1) / PAGE * PAGE;
+    s->shared_ns = session_shared_ns(s);
     size_t threads = (size_t)s->model->threads;
     if (!block_reserve(s, &s->arena, (size_t)buckets[s->bucket].arena_bytes) ||
         !block_reserve(s, &s->scratch, s->scratch_stride * threads))

@@ -16,6 +16,13 @@ typedef struct Block {
     size_t size;
 } Block;
 
+/* What is left of a launch for one thread, in a cache line of its own. */
+typedef struct SessionShare {
+    _Atomic int64_t next;
+    int64_t end;
+    char apart[48];
+} SessionShare;
+
 typedef struct CudaSession CudaSession;
 
 struct tcc_session {
@@ -32,6 +39,10 @@ struct tcc_session {
     bool bound;    /* what follows is that of `dims` */
     uint32_t bucket;
     int64_t *points;       /* by launch */
+    SessionShare *shares;  /* by thread */
+    double shared_ns;      /* the least time of a run's launches that threads can share */
+    double close_ns;       /* the same of this run and those that it followed closely */
+    uint64_t last_end;     /* when the last run ended */
     int64_t *buffer_bytes; /* by buffer */
     size_t scratch_bytes;  /* the greatest of all launches */
     uint64_t arena_high;   /* as far as the arena has been handed out in this run */
@@ -83,7 +94,11 @@ extern const DeviceTable cpu_device;
 tcc_status session_say_index(tcc_session *s, const TccKernelInfo *kernel,
                              const TccErrorWord *error);
 
-/* session_launch.c: runs one launch. */
+/* session_launch.c: runs one launch; what is done before all of them and behind; the least time on
+ * one thread of those that threads can share, for the dims that were bound. */
 tcc_status session_launch(tcc_session *s, uint32_t number);
+void session_begin_launches(tcc_session *s);
+void session_end_launches(tcc_session *s);
+double session_shared_ns(const tcc_session *s);
 
 #endif

@@ -3,7 +3,7 @@
 
 One process is one number of threads, since torch.compile writes it into its code. For each model and batch the
 outputs are compared first; then the contestants take turns, each turn a few runs in a row, and the median time of a run
-is printed with the ratio of the better peer's to tcc's, and the goal. TCC_ONLY=1 leaves the peers out."""
+is printed with the ratio of the better peer's to tcc's, and the goal. PEERS names the peers: both without it."""
 import ctypes as c
 import os
 import statistics
@@ -19,7 +19,7 @@ from make import load_net
 from nets import MODELS
 from tensorcc import capi, dtypes
 
-TURN_SECONDS, ROUNDS, SETTLE_SECONDS = 0.01, int(os.environ.get("ROUNDS", "15")), 0.004
+TURN_SECONDS, ROUNDS, SETTLE_SECONDS = 0.01, int(os.environ.get("ROUNDS", "15")), 0.06
 MAX_DIFFERENCE = 2e-4  # of the largest value
 CASES = {  # what follows the batch in the sizes of a model's inputs; what the better peer's time over tcc's shall be
     "mlp": ([(1,), (8,)], 3.0),
@@ -53,9 +53,9 @@ class Tcc:
         self.inputs = (capi.Tensor * len(arrays))(*map(self.tensor, arrays))
         self.arrays, dims = arrays, (c.c_int64 * capi.MAX_RANK)()
         self.check(self.api.output_dims(self.session, self.inputs, len(arrays), 0, dims), b"output_dims")
-        output = np.empty([n for n in dims if n], "f4")
-        self.outputs = (capi.Tensor * 1)(self.tensor(output))
-        return output
+        self.output = np.empty([n for n in dims if n], "f4")
+        self.outputs = (capi.Tensor * 1)(self.tensor(self.output))
+        return self.output
 
     @staticmethod
     def tensor(array):
@@ -84,7 +84,7 @@ def onnxruntime_runner(path, arrays, names, sizes, threads):
     def run():
         session.run_with_iobinding(binding)
     run()
-    return run, lambda: binding.copy_outputs_to_cpu()[0]
+    return run, binding.copy_outputs_to_cpu()[0]
 
 
 def torch_runner(net, tensors):
@@ -95,18 +95,27 @@ def torch_runner(net, tensors):
     with torch.inference_mode():
         run()
         run()
-    return run, lambda: run.result.numpy()
+    return run, run.result.numpy()
 
 
-def timed(runs, count):
+def make_peer(label, folder, name, tensors, sizes, threads):
+    """How it runs, and what it gave."""
+    if label == "torch.compile":
+        return torch_runner(load_net(name, folder), list(tensors.values()))
+    arrays = [tensor.numpy() for tensor in tensors.values()]
+    return onnxruntime_runner(folder / f"{name}.onnx", arrays, tensors, sizes, threads)
+
+
+def timed(run, count):
     begin = time.perf_counter()
     for _ in range(count):
-        runs()
+        run()
     return (time.perf_counter() - begin) / count
 
 
 def medians(runners):
-    """The median time of a run of each: they take turns, with a pause in which the last one's threads go to sleep."""
+    """The median time of a run of each: they take turns, with a pause in which the last one's threads go to
+    sleep, which those of onnxruntime do late."""
     counts = [max(1, int(TURN_SECONDS / max(min(timed(run, 2) for _ in range(2)), 1e-7))) for run in runners]
     times = [[] for _ in runners]
     for _ in range(ROUNDS):
@@ -123,19 +132,16 @@ def compare(folder, name, sizes, threads, goal):
     tcc = Tcc(folder / f"{name}.so", threads)
     result = tcc.bind(arrays)
     tcc.run()
-    runners, labels = [tcc.run], ["tcc"]
-    if not os.environ.get("TCC_ONLY"):
-        ort, ort_result = onnxruntime_runner(folder / f"{name}.onnx", arrays, tensors, sizes, threads)
-        compiled, compiled_result = torch_runner(load_net(name, folder), list(tensors.values()))
-        for label, other in (("onnxruntime", ort_result()), ("torch.compile", compiled_result())):
-            difference = float(np.abs(result - other).max() / np.abs(other).max())
-            if not difference < MAX_DIFFERENCE:
-                raise SystemExit(f"{name} {sizes}: {label} and tcc differ by {difference:.2g} of the largest value")
-        runners, labels = [tcc.run, ort, compiled], ["tcc", "onnxruntime", "torch.compile"]
+    runners = {"tcc": tcc.run}
+    for label in os.environ.get("PEERS", "onnxruntime torch.compile").split():
+        runners[label], other = make_peer(label, folder, name, tensors, sizes, threads)
+        difference = float(np.abs(result - other).max() / np.abs(other).max())
+        if not difference < MAX_DIFFERENCE:
+            raise SystemExit(f"{name} {sizes}: {label} and tcc differ by {difference:.2g} of the largest value")
     with torch.inference_mode():
-        times = medians(runners)
+        times = medians(runners.values())
     row = f"{name:9} {'×'.join(map(str, sizes)):>6} {threads:2}  "
-    row += "  ".join(f"{label} {1e6 * t:9.1f} us" for label, t in zip(labels, times))
+    row += "  ".join(f"{label} {1e6 * t:9.1f} us" for label, t in zip(runners, times))
     if len(times) > 1:
         ratio = min(times[1:]) / times[0]
         row += f"  better peer / tcc {ratio:5.2f}  at least {goal}: {'met' if ratio >= goal else 'MISSED'}"
