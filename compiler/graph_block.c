@@ -136,7 +136,7 @@ tcc_value tcc_graph_end(tcc_graph *graph, const tcc_value *results, uint32_t cou
 }
 
 uint32_t tcc_graph_depth(const tcc_graph *graph) {
-    return graph == NULL ? 0 : live_depth(graph->live);
+    return graph == NULL || graph->spoilt ? 0 : live_depth(graph->live);
 }
 
 static Value abandon_block(GraphCall *call) {

@@ -60,9 +60,14 @@ static Value make_call(GraphCall *call) {
     return live_call(graph->live, str_from(asked->function), arguments, call->value_count, scope);
 }
 
+static tcc_value refuse_size(tcc_graph *graph) {
+    if (graph != NULL) compiler_fail(graph->compiler, TCC_INVALID, "tcc_call.size is wrong");
+    return TCC_NO_VALUE;
+}
+
 tcc_value tcc_graph_call(tcc_graph *graph, const tcc_call *asked) {
     if (asked == NULL) return graph_refuse_value(graph, "call");
-    if (asked->size < sizeof *asked) return graph_refuse_value(graph, "call->size");
+    if (asked->size < sizeof *asked) return refuse_size(graph);
     GraphCall call = {.graph = graph,
                       .make = make_call,
                       .what = asked->function,

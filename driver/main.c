@@ -5,9 +5,12 @@
 #include "driver/temporary.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const CommandInfo commands[COMMAND_count] = {
@@ -38,6 +41,27 @@ static void ignore_write_signals(void) {
     signal(SIGXFSZ, SIG_IGN);
 }
 
+/* Passes and LLVM recurse: where the stack is limited to less than they need it is raised, of
+ * threads too; where that is not allowed it is said, since no message comes from a full stack. */
+static bool has_stack(void) {
+    enum { KILOBYTE = 1024, LEAST = 1024 * KILOBYTE, USUAL = 8192 * KILOBYTE };
+    struct rlimit limit;
+    pthread_attr_t usual;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= LEAST) return true;
+    limit.rlim_cur = limit.rlim_max < USUAL ? limit.rlim_max : USUAL;
+    if (limit.rlim_cur < LEAST || setrlimit(RLIMIT_STACK, &limit) != 0) {
+        report_error("the stack is limited to %llu KiB, and tcc needs %d: ulimit -s %d",
+                     (unsigned long long)limit.rlim_cur / KILOBYTE, LEAST / KILOBYTE,
+                     LEAST / KILOBYTE);
+        return false;
+    }
+    pthread_attr_init(&usual);
+    pthread_attr_setstacksize(&usual, limit.rlim_cur);
+    pthread_setattr_default_np(&usual);
+    pthread_attr_destroy(&usual);
+    return true;
+}
+
 static Exit dispatch(const Options *options) {
     bool version = options_has(options, OPTION_version);
     if (options_has(options, OPTION_help) || options_has(options, OPTION_help_short)) {
@@ -56,6 +80,7 @@ int main(int argc, char **argv) {
     open_standard_files();
     ignore_write_signals();
     Exit result = options_parse(&options, argc, argv);
+    if (result == EXIT_fine && !has_stack()) result = EXIT_environment;
     if (result == EXIT_fine) result = dispatch(&options);
     options_free(&options);
     temporary_end();

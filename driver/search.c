@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_SECONDS = 60 };
+enum { USUAL_SECONDS = 60, MOST_SECONDS = 100000000, MOST_TRIES = 1000000 };
 
 /* The part of NAME=VALUE before the sign, which the search frees; NULL after a message. */
 static char *take_name(Search *s, const char *text) {
@@ -104,7 +104,13 @@ static Exit take_numbers(Search *s, const Options *options) {
     if (result == EXIT_fine)
         result = options_seconds(options, OPTION_timeout, USUAL_SECONDS, &s->apart.seconds);
     if (result != EXIT_fine) return result;
-    s->options.tries = tries < UINT32_MAX ? (uint32_t)tries : UINT32_MAX;
+    if (tries > MOST_TRIES) {
+        report_error("--tries takes a whole number of at most %d, not '%s'", MOST_TRIES,
+                     options_last(options, OPTION_tries));
+        return EXIT_usage;
+    }
+    if (s->apart.seconds > MOST_SECONDS) s->apart.seconds = MOST_SECONDS; /* which is three years */
+    s->options.tries = (uint32_t)tries;
     s->options.seed = (uint64_t)seed;
     s->options.apart = apart_run;
     s->options.apart_user = &s->apart;

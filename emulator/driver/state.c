@@ -2,6 +2,7 @@
 #include "emulator/driver/driver.h"
 #include "emulator/driver/emu.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,13 @@ static CUresult refuse(const char *problem) {
     return CUDA_ERROR_INVALID_VALUE;
 }
 
+/* The device's memory is a file without a name, which a limit of files may forbid. */
+static CUresult no_device(void) {
+    if (errno != EFBIG) return CUDA_ERROR_OUT_OF_MEMORY;
+    report_line("the memory of the device is more than files may have here: ulimit -f unlimited");
+    return CUDA_ERROR_OPERATING_SYSTEM;
+}
+
 static CUresult set_up(void) {
     const EmuModel *model = choose_model();
     if (model == NULL) {
@@ -136,8 +144,9 @@ static CUresult set_up(void) {
     if (problem == NULL) problem = read_order(&driver.order);
     if (problem != NULL) return refuse(problem);
     driver.random = driver.options.seed * 2 + 1;
+    errno = 0;
     driver.device = emu_device_new(model);
-    if (driver.device == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (driver.device == NULL) return no_device();
     driver.memory = emu_device_memory(driver.device);
     driver.default_pool = object_new(OBJECT_pool, sizeof(Pool), NULL);
     if (driver.default_pool == NULL) return CUDA_ERROR_OUT_OF_MEMORY;

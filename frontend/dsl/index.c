@@ -149,10 +149,13 @@ static bool take_slice(Sema *s, const Ast *ast, Subscripts *subs) {
     const Dim *extent = subs->type->dims[subs->axis];
     int64_t step = 1;
     if (ast->c && !dsl_eval_int(s, ast->c, "a step", &step)) return false;
-    if (step == 0 || step < -INT32_MAX || step > INT32_MAX) {
+    if (step == 0) {
         sema_error(s, ast_start(ast->c), MSG_STEP, (long long)step);
         return false;
     }
+    /* Beyond the axis one step is like another: it takes the first element alone. */
+    int64_t most = extent->hi > 1 ? extent->hi : 1;
+    if (step > most || step < -most) step = step > 0 ? most : -most;
     if (step < 0) return take_backward(s, ast, subs, -step);
     const Dim *start = ast->a ? bound_of(s, ast->a, extent) : dim_const(s->ctx, 0);
     const Dim *limit = ast->b ? bound_of(s, ast->b, extent) : extent;

@@ -173,7 +173,8 @@ TCC_API tcc_status tcc_graph_begin_scan(tcc_graph *graph, const tcc_value *carri
 TCC_API tcc_value tcc_graph_end(tcc_graph *graph, const tcc_value *results, uint32_t count);
 
 /* How many blocks are open, and the end of the innermost without results, for hosts whose block
- * failed halfway: what was made in it is gone, and with it the names of its parameters. */
+ * failed halfway: what was made in it is gone, and with it the names of its parameters. After a
+ * call that ran out of memory no further one on the graph succeeds, and no block is open. */
 TCC_API uint32_t tcc_graph_depth(const tcc_graph *graph);
 TCC_API tcc_status tcc_graph_abandon(tcc_graph *graph);
 

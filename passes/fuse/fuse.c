@@ -124,12 +124,16 @@ typedef struct Label {
     const Origin *origin;
 } Label;
 
-/* The kernel whose outputs are the old nodes `stored`. */
+/* The kernel whose outputs are the old nodes `stored`; none, and no values of these, where it reads
+ * what an error left without a kernel. */
 static void write_kernel(Writer *w, const Region *region, const NodeId *stored,
                          const Label *label) {
     const Graph *graph = graph_copy(w->to->arena, region->graph);
     NodeId *args = NEW_ARRAY(w->f->arena, NodeId, graph->inputs.count);
-    for (size_t i = 0; i < graph->inputs.count; i++) args[i] = w->map[region->args[i]];
+    for (size_t i = 0; i < graph->inputs.count; i++) {
+        args[i] = w->map[region->args[i]];
+        if (args[i] == NODE_none) return;
+    }
     NodeId kernel = kernel_add(w->to, graph, args, label->name, str_from(label->skeleton),
                                str_from(label->strategy), label->origin);
     for (uint32_t i = 0; i < graph->outputs.count; i++)
@@ -137,6 +141,7 @@ static void write_kernel(Writer *w, const Region *region, const NodeId *stored,
 }
 
 static void report(Writer *w, const Node *node) {
+    if (node->op == OP_item) node = graph_node(w->f->graph, node->args[0]);
     diag_error(w->f->ctx->diags, node->origin ? node->origin->loc : (Loc){0}, MSG_NO_KERNEL,
                op_info(node->op)->name);
 }

@@ -60,6 +60,10 @@ static void test_failures_leave_nothing(void) {
     tcc_call call = {
         .size = sizeof call, .function = "linear", .args = args, .arg_count = 4, .scope = "fc"};
     CHECK_INT(tcc_graph_call(g, &call), TCC_NO_VALUE);
+    call.size = 0;
+    CHECK_INT(tcc_graph_call(g, &call), TCC_NO_VALUE);
+    CHECK_STR(tcc_message(compiler), "tcc_call.size is wrong");
+    call.size = sizeof call;
     call.arg_count = 2;
     CHECK(tcc_graph_call(g, &call) != TCC_NO_VALUE); // its names are free still
     CHECK_INT(tcc_graph_call(g, &call), TCC_NO_VALUE);

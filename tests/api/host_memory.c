@@ -3,6 +3,8 @@
 #include "tests/support/counted_memory.h"
 #include "tests/support/host.h"
 
+#include <tcc/graph.h>
+
 static const char plain[] =
     "dim N in 1..64\n"
     "model m(x: f32[N, 4], w: f32[4, 8]) -> (y: f32[N, 8]) { y = softmax(relu(x @ w)) }\n";
@@ -99,6 +101,39 @@ static void test_every_allocation_may_fail(void) {
 }
 
 // What the cache keeps is of the cache's allocator, and outlives the compilers.
+// A host that leaves its blocks in a loop comes out of it, whichever call memory lacked in.
+static void leave_blocks(const tcc_compiler_options *options) {
+    tcc_compiler *compiler = NULL;
+    tcc_graph *graph = NULL;
+    if (tcc_compiler_new_with(options, &compiler) == TCC_OK &&
+        tcc_graph_new(compiler, "blocks", &graph) == TCC_OK) {
+        tcc_value c = tcc_graph_input(graph, "c", TCC_BOOL, NULL, 0), inside[2];
+        tcc_value x = tcc_graph_input(graph, "x", TCC_F32, NULL, 0);
+        tcc_graph_begin_cond(graph, c);
+        tcc_graph_begin_loop(graph, (tcc_value[]){x}, 1, 4, inside);
+        tcc_graph_do(graph, c, inside);
+        tcc_graph_unary(graph, "-", inside[0]);
+        int calls = 0;
+        while (tcc_graph_depth(graph) > 0 && CHECK(calls++ < 4)) tcc_graph_abandon(graph);
+    }
+    tcc_graph_free(graph);
+    tcc_compiler_free(compiler);
+}
+
+static void test_blocks_of_a_lost_graph(void) {
+    CountedMemory memory = {.left = -1};
+    tcc_allocator own = counted_allocator(&memory);
+    tcc_compiler_options options = {.size = sizeof options, .allocator = &own};
+    leave_blocks(&options);
+    long all = atomic_load(&memory.calls);
+    CHECK(all > 10);
+    for (long left = 0; left < all; left++) {
+        atomic_store(&memory.left, left);
+        leave_blocks(&options);
+        check_balance(&memory);
+    }
+}
+
 static void test_memory_of_a_shared_cache(void) {
     CountedMemory own = {.left = -1}, shared = {.left = -1};
     tcc_allocator own_allocator = counted_allocator(&own);
@@ -162,6 +197,7 @@ static void test_half_an_allocator_is_refused(void) {
 int main(void) {
     RUN(test_all_memory_comes_back);
     RUN(test_every_allocation_may_fail);
+    RUN(test_blocks_of_a_lost_graph);
     RUN(test_memory_of_a_shared_cache);
     RUN(test_memory_of_a_model);
     RUN(test_half_an_allocator_is_refused);

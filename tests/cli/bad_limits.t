@@ -84,3 +84,25 @@ A row to be sorted that no thread has memory for, by the range of its dim and by
   !       |     ^
   ! cube.tir: error: the file declares no dim 'M' [unknown-dim]
   [1]
+
+A stack that is too small is raised where that is allowed, and told of where it is not; so are files that the software device cannot have.
+
+  $ echo 'model m(x: f32[2]) -> (y: f32[2]) { y = x + 1 }' >small.g
+  $ (ulimit -s 64; tcc bisect small.g)
+  ! tcc: error: the stack is limited to 64 KiB, and tcc needs 1024: ulimit -s 1024
+  [3]
+  $ (ulimit -S -s 64; tcc bisect small.g; tcc check small.g | tail -1)
+  all agrees, on 8 sets of inputs
+  all 2 outputs agree
+  $ (ulimit -f 1; tcc run small.g --device=emu -i x=ones)
+  ! tcc emulator: the memory of the device is more than files may have here: ulimit -f unlimited
+  ! tcc: error: emu: could not start the driver: operating system (CUDA_ERROR_OPERATING_SYSTEM) [device]
+  [3]
+
+Numbers of options that are too large for what they count:
+
+  $ tcc bisect small.g --tries=99999999999; tcc bisect small.g --timeout=1e300
+  all agrees, on 8 sets of inputs
+  ! tcc: error: --tries takes a whole number of at most 1000000, not '99999999999'
+  $ echo 'model m(x: f32[8]) -> (y: f32[1], z: f32[1], w: f32[2]) { y = x[2:8:9223372036854775807]; z = x[::-9223372036854775807]; w = x[::7] }' >far.g; tcc check far.g | tail -1
+  all 6 outputs agree
