@@ -158,10 +158,16 @@ static V multiply_add(Lowering *l, DType dtype, V a, V b, V sum, uint32_t lanes)
 void lower_dot(Lowering *l, const TileInstr *instr) {
     const TileType *type = tile_value_type(l->program, instr->result);
     uint32_t lanes = values_lanes(type), width = l->model->width(lanes);
-    uint32_t rows = (uint32_t)extent_of(type, 0), columns = (uint32_t)(extent_of(type, 1) / lanes);
     const V *sums = values_of(l, instr->args[0])->items;
     const V *a = values_of(l, instr->args[1])->items, *b = values_of(l, instr->args[2])->items;
     Registers registers = values_new(l, type);
+    if (tile_value_type(l->program, instr->args[1])->rank == type->rank) {
+        for (uint32_t i = 0; i < tile_register_count(type); i++)
+            registers.items[i] = multiply_add(l, type->dtype, a[i], b[i], sums[i], lanes);
+        l->values[instr->result] = registers;
+        return;
+    }
+    uint32_t rows = (uint32_t)extent_of(type, 0), columns = (uint32_t)(extent_of(type, 1) / lanes);
     for (uint32_t i = 0; i < rows; i++) {
         V row = ll_splat(l, a[i], width);
         for (uint32_t j = 0; j < columns; j++) {

@@ -31,7 +31,8 @@ static TileId run_steps(SumNest *n, uint32_t axis, const Dim *from, const Dim *t
     n->index[axis] = loop.variable;
     if (n->enter != NULL) n->enter(n, axis);
     bool innermost = axis + 1 == n->rank;
-    if (innermost && n->unroll > 0) loop.loop->unroll = n->unroll;
+    uint32_t unroll = innermost ? n->unroll : n->outer_unroll;
+    if (unroll > 0) loop.loop->unroll = unroll;
     acc = innermost ? n->body(n, loop.loop->carried) : run_axis(n, axis + 1, loop.loop->carried);
     return emit_end_for(n->e, loop, &acc);
 }

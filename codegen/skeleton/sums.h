@@ -42,6 +42,7 @@ struct SumNest {
     const Dim *extents[TYPE_MAX_RANK + 1];
     const char *names[TYPE_MAX_RANK + 1]; /* of the loops' variables */
     uint32_t unroll;                      /* of the innermost loop; 0: as it comes */
+    uint32_t outer_unroll;                /* of the others */
     int64_t chain; /* terms that the body adds one after the other; 0: one. Then, of the nest */
     SumBody *body;
     SumEnter *enter;

@@ -167,12 +167,13 @@ static bool run_dot(Run *run, const TileInstr *instr) {
     TileCell *cells = run_result(run, instr, &shape);
     DType dtype = dtype_of(run, instr->result);
     if (!cells) return false;
-    for (int64_t i = 0; i < shape.extents[0]; i++) {
-        for (int64_t j = 0; j < shape.extents[1]; j++) {
-            int64_t n = i * shape.extents[1] + j;
-            cells[n] = cell_multiply_add(dtype, run_arg(run, instr, 1)[i],
-                                         run_arg(run, instr, 2)[j], run_arg(run, instr, 0)[n]);
-        }
+    const TileCell *acc = run_arg(run, instr, 0), *a = run_arg(run, instr, 1);
+    const TileCell *b = run_arg(run, instr, 2);
+    bool each = tile_value_type(run->program, instr->args[1])->rank == shape.rank;
+    for (int64_t n = 0; n < shape.count; n++) {
+        int64_t columns = each ? 1 : shape.extents[1];
+        cells[n] =
+            cell_multiply_add(dtype, a[each ? n : n / columns], b[each ? n : n % columns], acc[n]);
     }
     return true;
 }

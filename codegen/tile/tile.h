@@ -81,7 +81,8 @@ typedef enum TileOp {
     TILE_reduce,
     TILE_scan, /* running reduction along a tile axis, in order (free state, or lanes 1) */
     /* acc[i, j] + a[i] · b[j] of one dtype, one fused multiply-add an element (integers wrap);
-     * placed: a has lanes 1, b those of acc. */
+     * placed: a has lanes 1, b those of acc. With a and b of acc's shape and layout: element by
+     * element, in any rank. */
     TILE_dot,
     /* acc + a·bᵀ for scratch views a [M, ≥K] and b [N, ≥K] of f16, bf16, i8 or u8, over their
      * first K columns: acc is a tile [n, lanes] of f32 or i32, n · lanes = M · N, with the sums in

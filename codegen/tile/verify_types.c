@@ -175,6 +175,12 @@ static bool check_scan(Verify *v, const TileInstr *instr) {
 static bool check_dot(Verify *v, const TileInstr *instr) {
     const TileType *acc = arg_type(v, instr, 0), *a = arg_type(v, instr, 1);
     const TileType *b = arg_type(v, instr, 2);
+    bool each = tile_same_shape(a, acc) && tile_same_shape(b, acc);
+    if (each && !op_accepts(OP_mul, acc->dtype))
+        return verify_fail(v, "does not take %s", dtype_name(acc->dtype));
+    if (each)
+        return arg_is(v, instr, 1, acc->dtype) && arg_is(v, instr, 2, acc->dtype) &&
+               result_is(v, instr, acc->dtype, acc);
     if (acc->rank != 2 || a->rank != 1 || b->rank != 1)
         return verify_fail(v, "operands are of ranks %u, %u, %u instead of 2, 1, 1", acc->rank,
                            a->rank, b->rank);

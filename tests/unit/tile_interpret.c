@@ -378,6 +378,28 @@ static void test_dot(void) {
     }
 }
 
+/* A product an element: rounded once, where a product and a sum would round twice. */
+static void test_dot_of_elements(void) {
+    static const char text[] =
+        "tile 1\n"
+        "kernel @dot(%a: view<global f32 [3, 4]>, %b: view<global f32 [4]>,\n"
+        "            %c: view<global f32 [3, 4]> out) placed {\n"
+        "  work {\n"
+        "    %0 = const -1 : tile<f32 [3, 4] lanes=4>\n"
+        "    %1 = load %a[$0, $1] : tile<f32 [3, 4] lanes=4>\n"
+        "    %2 = load %b[$0] : tile<f32 [4] lanes=4>\n"
+        "    %3 = move %2 axes=[1] : tile<f32 [3, 4] lanes=4>\n"
+        "    %4 = dot %0, %1, %3\n"
+        "    store %4, %c[$0, $1]\n"
+        "  }\n"
+        "}\n";
+    float a[12], b[4], c[12];
+    for (int i = 0; i < 12; i++) a[i] = 1 + (float)(i + 1) * 0x1p-13f;
+    for (int i = 0; i < 4; i++) b[i] = 1 - (float)(i + 1) * 0x1p-13f;
+    run_text(text, (void *[]){a, b, c}, NULL);
+    for (int i = 0; i < 12; i++) CHECK(c[i] == fmaf(a[i], b[i % 4], -1));
+}
+
 // Rows and columns spread over a tile, and taken together again along either axis.
 static void test_move(void) {
     static const char text[] =
@@ -630,6 +652,7 @@ int main(void) {
     RUN(test_reduce_order);
     RUN(test_scan);
     RUN(test_dot);
+    RUN(test_dot_of_elements);
     RUN(test_move);
     RUN(test_sort);
     RUN(test_random);

@@ -213,8 +213,11 @@ static void test_types(void) {
 
 static void test_dot_sort_random(void) {
     static const Case cases[] = {
-        {"%0 = const 1 : tile<f32 [4]>\n%1 = dot %0, %0, %0",
-         "dot: operands are of ranks 1, 1, 1 instead of 2, 1, 1"},
+        {"%0 = const 1 : tile<f32 [4]>\n%1 = const 1 : tile<f32 [4, 4]>\n%2 = dot %0, %1, %0",
+         "dot: operands are of ranks 1, 2, 1 instead of 2, 1, 1"},
+        {"%0 = const 1 : tile<f32 [4]>\n%1 = const 1 : tile<f64 [4]>\n%2 = dot %0, %0, %1",
+         "dot: operand 2 is f64 instead of f32"},
+        {"%0 = const 1 : tile<bool [4]>\n%1 = dot %0, %0, %0", "dot: does not take bool"},
         {"%0 = const 1 : tile<f32 [4, 8]>\n%1 = const 1 : tile<f32 [4]>\n%2 = dot %0, %1, %1",
          "dot: extents of the operands do not agree"},
         {"%0 = const 1 : tile<f64 [4, 4]>\n%1 = const 1 : tile<f32 [4]>\n%2 = dot %0, %1, %1",
