@@ -1,5 +1,6 @@
 /* A copy has an axis for each spatial one, then the channels; where panels go across groups, then
- * the output channels, each of which finds there the input channels of its group. Along a spatial axis its places are
+ * the output channels, each of which finds there the input channels of its group. Along a spatial
+ * axis its places are
  *
  *   the taps,    where the block is one result long there,
  *   the results, where the kernel is one tap long,
@@ -117,6 +118,50 @@ static void fill_along(Filling *f, uint32_t along, const Dim *extent) {
     emit_end_for(e, loop, NULL);
 }
 
+/* Whether a row of the copy is a stretch of a row of x: few channels of neighbouring pixels fill
+ * vectors together. */
+static bool is_stretch(const ConvCopy *c) {
+    const Conv *s = c->s;
+    int64_t channels = 0;
+    return conv_is_channels_last(s) && s->groups == 1 && c->plan->pitch == 0 &&
+           places_of(c, s->spatial - 1) == PLACES_all && dim_is_const(s->channels, &channels) &&
+           channels > 0 && channels % s->request->target->lanes != 0;
+}
+
+/* Vectors along a row of the copy, its pixels and channels as one axis. */
+static void fill_stretch(Filling *f) {
+    Conv *s = f->copy->s;
+    ValueEmitter *e = &s->e;
+    IrContext *ctx = e->ctx;
+    uint32_t last = s->spatial - 1;
+    const Dim *c = s->channels, *zero = dim_const(ctx, 0);
+    int64_t lanes = s->request->target->lanes;
+    conv_set_shape(e, 1, lanes, 0, lanes);
+    const Dim *extent = dim_mul(ctx, extent_of(f->copy, last), c);
+    const Dim *vectors = dim_ceildiv(ctx, extent, dim_const(ctx, lanes));
+    EmitLoop loop = emit_begin_for(e, "v", zero, vectors, NULL, 0);
+    const Dim *at = dim_add(ctx, dim_scale(ctx, loop.variable, lanes), emit_axis(e, 0));
+    const Dim *from = dim_add(ctx, at, dim_mul(ctx, source_of(f->copy, last, zero), c));
+    size_t mark = emit_guard_mark(e);
+    TileGuard own = {at, zero, extent};
+    bool cut = !dim_proves_lt(ctx, at, extent);
+    f->places[last] = dim_floordiv(ctx, at, c);
+    f->places[s->spatial] = dim_mod(ctx, at, c);
+    if (cut) emit_push_guard(e, at, zero, extent);
+    emit_push_guard(e, from, zero, dim_mul(ctx, s->x->dims[2 + last], c));
+    for (uint32_t i = 0; i < last; i++) {
+        s->x_index[2 + i] = source_of(f->copy, i, f->places[i]);
+        emit_push_guard(e, s->x_index[2 + i], zero, s->x->dims[2 + i]);
+    }
+    s->x_index[2 + last] = dim_floordiv(ctx, from, c);
+    s->x_index[1] = dim_mod(ctx, from, c);
+    TileId value = conv_read_x(s, e, mark);
+    emit_pop_guards(e, mark);
+    if (value != TILE_none)
+        tile_store(&e->b, value, f->copy->view, f->places, NULL, &own, cut, OP_none);
+    emit_end_for(e, loop, NULL);
+}
+
 static void fill_from(Filling *f, uint32_t axis);
 
 static void fill_each(Filling *f, uint32_t axis, const Dim *extent, uint32_t next) {
@@ -136,6 +181,8 @@ static void fill_from(Filling *f, uint32_t axis) {
         fill_each(f, axis, axis <= last ? extent_of(f->copy, axis) : s->channels, axis + 1);
     else if (plan->spread)
         fill_along(f, axis, dim_const(s->e.ctx, plan->panels * plan->nr));
+    else if (axis == last && is_stretch(f->copy))
+        fill_stretch(f);
     else if (axis < last || (axis == last && channels_last))
         fill_each(f, axis, extent_of(f->copy, axis), axis + 1);
     else if (axis == last)

@@ -9,8 +9,8 @@
  *           acc[pixels, nr] = for each tap { for %c { dot } }
  *           epilogue(acc) -> store } } }
  *
- * The copy has the zeros of the padding in it, so nothing in the sum asks where the border is, and a
- * pixel of a tile lies a constant distance behind its neighbour. It stays in the second cache and
+ * The copy has the zeros of the padding in it, so nothing in the sum asks where the border is, and
+ * a pixel of a tile lies a constant distance behind its neighbour. It stays in the second cache and
  * is read once a tap and panel, where making it costs one pass. x is read where it is if it needs
  * no padding. On GPUs, whose scratch is memory like any other, taps whose pixels may lie outside
  * are guarded instead.
@@ -154,7 +154,7 @@ static const Dim *inner_extent(const Tiles *t) {
 
 /* A number of steps that divides them all leaves no rest. */
 static uint32_t unroll_of(const Dim *steps) {
-    enum { USUAL = 4, LEAST = 3, MOST = 8 };
+    enum { USUAL = 4, LEAST = 3, MOST = 4 };
     int64_t count = 0;
     if (!dim_is_const(steps, &count) || count % USUAL == 0) return USUAL;
     for (uint32_t n = MOST; n >= LEAST; n--)
