@@ -5,10 +5,12 @@
  * axis. That layout is a permuted tensor here: the value v[N, C, p…] is kept as v'[N, p…, C], and
  * all that reads v reads permute(v'), which kernels absorb as index maps.
  *
- * A component is a set of convs with the ops between and after them that work in either layout. It
- * is kept channels-last as a whole if that moves fewer bytes: in the given layout each stored
- * element of a conv costs a cache line of its own; channels-last it costs its size, but each tensor
- * that leaves the component is read with strides once. */
+ * A component is a set of convs, and of products of channels (what a 1x1 conv has become), with the
+ * ops between and after them that work in either layout. It is kept channels-last as a whole if
+ * that moves fewer bytes: in the given layout each stored element of a conv costs a cache line of
+ * its own; channels-last it costs its size, but each tensor that leaves the component is read with
+ * strides once. What a product reads or the component gives that is channels-last outside costs as
+ * much in the given layout. */
 #include "ir/build.h"
 #include "passes/fold/fold.h"
 
@@ -67,18 +69,35 @@ static void join(const Plan *p, uint32_t a, uint32_t b) {
     if (x != y) p->component[x > y ? x : y] = x > y ? y : x;
 }
 
-/* A contraction of channels alone, [N, C, p…] with [O, C] to [N, O, p…]: what a 1x1 conv has
- * become. */
-static bool is_channel_product(const Graph *g, const Node *node) {
+/* How a contraction of channels alone, [N, C, p…] with [O, C] to [N, O, p…], reads its image: what
+ * a 1x1 conv has become. */
+typedef enum Product {
+    PRODUCT_none,
+    PRODUCT_given, /* as [N, C, p…] */
+    PRODUCT_last,  /* as [N, p…, C] */
+    PRODUCT_other
+} Product;
+
+static Product product_of(const Graph *g, const Node *node) {
+    if (node->op != OP_contract) return PRODUCT_none;
     const IntList *a = node_attr(node, "a").ints, *out = node_attr(node, "out").ints;
-    if (a->count != out->count || out->count < 3) return false;
-    for (uint32_t i = 0; i < out->count; i++) {
-        if ((a->items[i] == out->items[i]) != (i != 1)) return false;
+    uint32_t rank = out->count, given = 0, last = 0, found = 0;
+    if (a->count != rank || rank < 3 || graph_type(g, node->args[1])->rank != 2)
+        return PRODUCT_none;
+    for (uint32_t i = 0; i < rank; i++) {
+        for (uint32_t k = 0; k < rank; k++) {
+            if (a->items[k] != out->items[i]) continue;
+            if (i == 1) return PRODUCT_none;
+            found++;
+            given += k == i;
+            last += (int64_t)k == last_place(rank, i);
+        }
     }
-    return graph_type(g, node->args[1])->rank == 2;
+    if (found + 1 != rank) return PRODUCT_none;
+    return given == found ? PRODUCT_given : last == found ? PRODUCT_last : PRODUCT_other;
 }
 
-static bool follows_layout(const Graph *g, const Node *node) {
+static bool follows_layout(const Node *node) {
     switch (op_info(node->op)->class) {
     case CLASS_UNARY:
     case CLASS_BINARY:
@@ -90,16 +109,16 @@ static bool follows_layout(const Graph *g, const Node *node) {
     case CLASS_SLICE:
     case CLASS_REVERSE:
     case CLASS_CONCAT: return true;
-    case CLASS_CONTRACT: return is_channel_product(g, node);
     default: return false;
     }
 }
 
-/* The operands that have the layout of the result; the others are weights and padding values. */
-static uint32_t image_count(const Node *node) {
+/* The operands that have the layout of the result; the others are weights and padding values, and
+ * images in a layout of their own. */
+static uint32_t image_count(const Graph *g, const Node *node) {
     OpClass class = op_info(node->op)->class;
-    bool one = class == CLASS_PAD || class == CLASS_CONTRACT || class == CLASS_CONV;
-    return one ? 1 : node->arg_count;
+    if (class == CLASS_CONTRACT) return product_of(g, node) == PRODUCT_given;
+    return class == CLASS_PAD || class == CLASS_CONV ? 1 : node->arg_count;
 }
 
 static void find_members(Plan *p) {
@@ -107,9 +126,9 @@ static void find_members(Plan *p) {
     for (NodeId id = 0; id < g->nodes.count; id++) {
         const Node *node = graph_node(g, id);
         p->component[id] = id;
-        p->member[id] = node->op == OP_conv;
-        if (!p->member[id] && !follows_layout(g, node)) continue;
-        for (uint32_t i = 0; i < image_count(node); i++) {
+        p->member[id] = node->op == OP_conv || product_of(g, node);
+        if (!p->member[id] && !follows_layout(node)) continue;
+        for (uint32_t i = 0; i < image_count(g, node); i++) {
             NodeId arg = node->args[i];
             bool same = p->member[arg] && graph_type(g, arg)->rank == node->type->rank;
             if (same) join(p, id, arg);
@@ -133,11 +152,19 @@ static double element_bytes(const Plan *p, NodeId id) {
     return dtype_info(graph_type(p->graph, id)->dtype)->bits / 8.0;
 }
 
-static bool is_layout_permute(const Node *node) {
+static bool is_permute_of_layouts(const Node *node, bool to_last) {
     int64_t perm[TYPE_MAX_RANK];
     if (node->op != OP_permute) return false;
-    layout_permutation(node->type->rank, true, perm);
+    layout_permutation(node->type->rank, to_last, perm);
     return !memcmp(perm, node_attr(node, "perm").ints->items, node->type->rank * sizeof *perm);
+}
+
+static bool is_layout_permute(const Node *node) { return is_permute_of_layouts(node, true); }
+
+/* Whether a value is made of one that is channels-last. */
+static bool comes_last(const Graph *g, NodeId id) {
+    while (graph_node(g, id)->op == OP_slice) id = graph_node(g, id)->args[0];
+    return is_permute_of_layouts(graph_node(g, id), false);
 }
 
 /* A reduction over all spatial axes, and not over channels, works in either layout. */
@@ -157,15 +184,28 @@ static bool *find_leaving(const Plan *p) {
     for (NodeId id = 0; id < g->nodes.count; id++) {
         const Node *node = graph_node(g, id);
         if (!kept[id] || is_layout_permute(node) || is_spatial_reduce(g, node)) continue;
-        uint32_t images = p->member[id] ? image_count(node) : 0;
+        uint32_t images = p->member[id] ? image_count(g, node) : 0;
         for (uint32_t i = images; i < node->arg_count; i++) leaves[node->args[i]] = true;
     }
     for (size_t i = 0; i < g->outputs.count; i++) leaves[g->outputs.data[i].node] = true;
     return leaves;
 }
 
+/* Whether each node's value is wanted channels-last. */
+static bool *find_wanted_last(const Plan *p) {
+    const Graph *g = p->graph;
+    const bool *kept = graph_find_kept(g, p->ctx->scratch);
+    bool *wanted = NEW_ARRAY(p->ctx->scratch, bool, g->nodes.count);
+    for (NodeId id = 0; id < g->nodes.count; id++) {
+        const Node *node = graph_node(g, id);
+        if (kept[id] && is_layout_permute(node)) wanted[node->args[0]] = true;
+    }
+    return wanted;
+}
+
 static Traffic *count_traffic(const Plan *p) {
     const Graph *g = p->graph;
+    const bool *wanted = find_wanted_last(p);
     Traffic *traffic = NEW_ARRAY(p->ctx->scratch, Traffic, g->nodes.count);
     const bool *leaves = find_leaving(p);
     for (NodeId id = 0; id < g->nodes.count; id++) {
@@ -177,6 +217,11 @@ static Traffic *count_traffic(const Plan *p) {
             t->given += count * LINE_BYTES;
             t->last += count * size;
         }
+        NodeId image = graph_node(g, id)->args[0];
+        Product product = product_of(g, graph_node(g, id));
+        bool read_last = product == PRODUCT_last || (product && comes_last(g, image));
+        if (read_last) t->given += elements(p, image) * LINE_BYTES;
+        if (wanted[id]) t->given += count * LINE_BYTES;
         if (leaves[id]) t->last += count * (LINE_BYTES + size);
     }
     return traffic;
@@ -188,6 +233,7 @@ static void choose(Plan *p) {
         if (!p->member[id] || find(p, id) != id) continue;
         const Traffic *t = &traffic[id];
         p->chosen[id] = t->last < t->given && pass_allows(p->ctx, "layout", p->graph, id);
+        if (t->convs == 0 && !p->chosen[id]) continue;
         Remark remark = {.rule = "layout", .kind = REMARK_choice, .number_count = 3};
         remark.origin = graph_node(p->graph, id)->origin;
         remark.numbers[0] = (RemarkNumber){"convolutions", t->convs};
@@ -250,7 +296,7 @@ static NodeId apply_last(const Rewrite *r, Layout *l, NodeId id) {
     bool labels = node->op == OP_contract;
     NodeId *args = NEW_ARRAY(r->ctx->scratch, NodeId, node->arg_count);
     for (uint32_t i = 0; i < node->arg_count; i++) {
-        bool image = i < image_count(node) && !labels;
+        bool image = i < image_count(r->from, node) && !labels;
         args[i] = image ? last_operand(r, l, id, i) : rewrite_arg(r, id, i);
     }
     Attr attrs[OP_MAX_ATTRS];
