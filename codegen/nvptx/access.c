@@ -43,36 +43,69 @@ static void store_if(Lowering *l, V condition, const Access *access, const Place
     ll_enter(l, behind);
 }
 
+/* ---- 4-bit elements ---------------------------------------------------------------------------
+ *
+ * A byte may be shared with any other thread, and there are no atomic operations on bytes. So bits
+ * are replaced in the word around them: the old ones are cleared, then the new ones set. Threads
+ * that do so may not meet others that store bytes of the word as such. */
+
 static void store_byte(Lowering *l, const Access *access, const Place *place, V value) {
     LLVMSetAlignment(LLVMBuildStore(l->builder, value, address_of(l, access, place)), 1);
 }
 
-/* Even lanes store the byte of two. */
-static void store_whole_bytes(Lowering *l, const Access *access, const Place *place, V value) {
-    V byte = nibble_join(l, value, nvptx_exchange(l, value, 1));
-    V even = ll_compare(l, LLVMIntEQ, ll_and(l, l->lane, ll_i32(l, 1)), ll_i32(l, 0));
-    store_if(l, even, access, place, byte, store_byte);
-}
-
-/* The rest of a byte may belong to any other thread, and there are no atomic operations on bytes:
- * in the word around it the old bits are cleared, then the new ones set. */
-static void store_nibble(Lowering *l, const Access *access, const Place *place, V value) {
-    V byte = address_of(l, access, place);
+/* `mask` and `bits`, i32, of the byte at `byte`, shifted by `shift` (i64; NULL: not). */
+static void replace_bits(Lowering *l, V byte, V shift, V mask, V bits) {
     V number = LLVMBuildPtrToInt(l->builder, byte, l->i64, "");
-    V in_word = ll_and(l, number, ll_i64(l, 3)), three = ll_i64(l, 3), two = ll_i64(l, 2);
+    V in_word = ll_and(l, number, ll_i64(l, 3));
     V word = ll_gep(l, l->i8, byte, LLVMBuildNeg(l->builder, in_word, ""));
-    V odd = ll_and(l, place->offsets, ll_i64(l, 1));
-    V shift = ll_add(l, LLVMBuildShl(l->builder, in_word, three, ""),
-                     LLVMBuildShl(l->builder, odd, two, ""));
-    shift = ll_cast(l, shift, l->i32, false);
-    V mask = ll_i32(l, 15), mine = ll_and(l, ll_cast(l, value, l->i32, false), mask);
-    V others = LLVMBuildNot(l->builder, LLVMBuildShl(l->builder, mask, shift, ""), "");
-    V bits = LLVMBuildShl(l->builder, mine, shift, "");
+    V before = LLVMBuildShl(l->builder, in_word, ll_i64(l, 3), "");
+    if (shift) before = ll_add(l, before, shift);
+    before = ll_cast(l, before, l->i32, false);
+    V others = LLVMBuildNot(l->builder, LLVMBuildShl(l->builder, mask, before, ""), "");
+    V mine = LLVMBuildShl(l->builder, ll_and(l, bits, mask), before, "");
     LLVMBuildAtomicRMW(l->builder, LLVMAtomicRMWBinOpAnd, word, others, LLVMAtomicOrderingMonotonic,
                        0);
-    LLVMBuildAtomicRMW(l->builder, LLVMAtomicRMWBinOpOr, word, bits, LLVMAtomicOrderingMonotonic,
+    LLVMBuildAtomicRMW(l->builder, LLVMAtomicRMWBinOpOr, word, mine, LLVMAtomicOrderingMonotonic,
                        0);
 }
+
+static void replace_byte(Lowering *l, const Access *access, const Place *place, V value) {
+    replace_bits(l, address_of(l, access, place), NULL, ll_i32(l, 255),
+                 ll_cast(l, value, l->i32, false));
+}
+
+static void store_nibble(Lowering *l, const Access *access, const Place *place, V value) {
+    V odd = ll_and(l, place->offsets, ll_i64(l, 1));
+    V shift = LLVMBuildShl(l->builder, odd, ll_i64(l, 2), "");
+    replace_bits(l, address_of(l, access, place), shift, ll_i32(l, 15),
+                 ll_cast(l, value, l->i32, false));
+}
+
+static uint32_t count_stores(const Lowering *l, const TileBlock *block, const TileView *to) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < block->instrs.count; i++) {
+        const TileInstr *instr = block->instrs.data[i];
+        for (uint32_t j = 0; j < instr->block_count; j++)
+            count += count_stores(l, &instr->blocks[j], to);
+        if (instr->op != TILE_store) continue;
+        const TileView *view = &l->program->views.data[instr->view];
+        bool scratch = to->space == SPACE_scratch;
+        count +=
+            scratch ? view == to : view->space != SPACE_scratch && view->argument == to->argument;
+    }
+    return count;
+}
+
+/* Even lanes store the byte of two: as such if no other store may replace bits beside it. */
+static void store_whole_bytes(Lowering *l, const Access *access, const Place *place, V value) {
+    bool alone =
+        access->instr->guard_count == 0 && count_stores(l, &l->program->body, access->view) == 1;
+    V byte = nibble_join(l, value, nvptx_exchange(l, value, 1));
+    V even = ll_compare(l, LLVMIntEQ, ll_and(l, l->lane, ll_i32(l, 1)), ll_i32(l, 0));
+    store_if(l, even, access, place, byte, alone ? store_byte : replace_byte);
+}
+
+/* ---- stores ---------------------------------------------------------------------------------- */
 
 void nvptx_store(Lowering *l, const Access *access, const Place *place, const Mask *mask, V value) {
     V condition = guards_lanes(l, mask, place->lanes);

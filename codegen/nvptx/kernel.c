@@ -15,13 +15,14 @@ static void store_field(Lowering *l, V value, size_t offset) {
     LLVMBuildStore(l->builder, value, field(l, offset));
 }
 
-/* Nobody reads the word before the kernel has ended, so the order of these stores does not matter.
- */
+/* Nobody reads the word before the kernel has ended, so the order of these stores does not matter;
+ * but others try to claim it meanwhile, so the last one is atomic as theirs are. */
 static void write_error(Lowering *l, V index, V bound, int64_t site) {
     store_field(l, ll_i32(l, site), offsetof(TccErrorWord, site));
     store_field(l, index, offsetof(TccErrorWord, index));
     store_field(l, bound, offsetof(TccErrorWord, bound));
-    store_field(l, ll_i32(l, 2), offsetof(TccErrorWord, state));
+    LLVMBuildAtomicRMW(l->builder, LLVMAtomicRMWBinOpXchg, field(l, offsetof(TccErrorWord, state)),
+                       ll_i32(l, 2), LLVMAtomicOrderingMonotonic, 0);
 }
 
 void nvptx_report(Lowering *l, V bad, V index, V bound, int64_t site, uint32_t lanes) {

@@ -124,7 +124,9 @@ void report_owned(ObserverCta *cta, uint32_t owner, const Place *place, uint32_t
                  .space = PTX_SPACE_shared,
                  .address = at,
                  .size = size};
-    if (owner != SHADOW_MBARRIER) {
+    if (owner == SHADOW_NOBODY) {
+        f.kind = EMU_FINDING_between_variables;
+    } else if (owner != SHADOW_MBARRIER) {
         f.kind = EMU_FINDING_copy_destination;
         f.other = cta->copies.data[owner - 1].place;
     }
@@ -142,7 +144,7 @@ void shared_touch(ObserverCta *cta, ShadowAccess kind, const Epoch *self, uint32
 
 static uint32_t access_shared(ObserverCta *cta, const ObserveAccess *a) {
     ShadowAccess kind = a->kind == OBSERVE_load ? SHADOW_read : SHADOW_write;
-    bool owned = cta->copies_under_way || cta->mbarriers;
+    bool owned = cta->copies_under_way || cta->mbarriers || cta->gaps;
     uint32_t unwritten = 0;
     Epoch self = {.time = clocks_tick(&cta->clocks, a->site.warp),
                   .lanes = a->site.lanes,
@@ -150,7 +152,7 @@ static uint32_t access_shared(ObserverCta *cta, const ObserveAccess *a) {
                   .warp = (uint8_t)a->site.warp,
                   .strong = a->order != OBSERVE_weak || a->kind == OBSERVE_atomic};
     uint32_t left = a->site.lanes;
-    if (!self.strong && a->size % 4 == 0)
+    if (!self.strong)
         left = shadow_access_quickly(&cta->shadow, &cta->clocks, kind, &self, a->addresses, a->size,
                                      &unwritten);
     for (uint32_t rest = left; rest; rest &= rest - 1) {
@@ -180,6 +182,8 @@ uint32_t check_access(ObserverCta *cta, const ObserveAccess *a) {
     case PTX_SPACE_global:
         if (check_of(cta->observer)->uses_read_only)
             read_only_access(cta, a, is_read_as_constant(a));
+        if (!is_read_as_constant(a)) global_access(cta, a, NULL);
+        global_order(cta, a->order, a->scope);
         return access_global(cta, a);
     default: return 0;
     }

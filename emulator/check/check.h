@@ -4,17 +4,19 @@
 
 #include "base/guard.h"
 #include "base/vec.h"
+#include "emulator/check/global.h"
 #include "emulator/check/shadow.h"
 #include "emulator/machine/observe.h"
 
 #include <pthread.h>
 
-/* Instructions by number, so that an epoch holds one in a word. */
-typedef struct Sites {
-    VEC(const PtxFunction *) functions;
-    VEC(uint32_t) first; /* the number of its instruction 0; numbers begin with 1 */
-    uint32_t next;
-} Sites;
+/* Instructions by number, so that an epoch holds one in a word: those of a function follow its
+ * `first`; numbers begin with 1. */
+typedef struct SiteRange {
+    const PtxFunction *function;
+    uint32_t first;
+} SiteRange;
+typedef VEC(SiteRange) Sites;
 
 /* One place of a finding, before it is put into words. */
 typedef struct Place {
@@ -26,6 +28,7 @@ typedef struct Place {
 typedef struct Finding {
     EmuFindingKind kind;
     Place place, other;
+    const uint32_t *other_cta; /* where `other` was; NULL: in the same CTA */
     PtxSpace space;
     uint64_t address; /* in its space */
     uint32_t size;
@@ -70,7 +73,7 @@ struct ObserverCta {
     ObserverCta *next; /* among those that wait to be used again */
     Arena *arena;
     ObserveCta what;
-    Sites sites;
+    Sites sites; /* of the observer, as far as they were needed here */
     Clocks clocks;
     Shadow shadow;
     Meetings meetings;
@@ -79,10 +82,12 @@ struct ObserverCta {
     uint32_t copies_under_way;
     uint64_t copy_least, copy_end; /* bounds of all sources under way */
     uint32_t mbarriers;            /* that live */
-    bool publishes;                /* there were fences or accesses with release or acquire */
-    uint8_t **local_written;       /* [thread]: a bit a byte of local memory */
-    uint32_t *local_bytes;         /* [thread]: for how many bytes there are bits */
-    EmuBlock blocks[4];            /* of global memory, those looked up last */
+    GlobalView global;
+    bool gaps;               /* there are words between variables */
+    bool publishes;          /* there were fences or accesses with release or acquire */
+    uint8_t **local_written; /* [thread]: a bit a byte of local memory */
+    uint32_t *local_bytes;   /* [thread]: for how many bytes there are bits */
+    EmuBlock blocks[4];      /* of global memory, those looked up last */
     uint32_t block_next;
 };
 
@@ -103,6 +108,8 @@ typedef struct CheckObserver {
     ObserverCta *unused;
     VEC(uint64_t) known; /* findings that were made: hashes of kind and instructions */
     uint64_t findings;
+    Sites sites; /* in the order of their numbers */
+    GlobalShadow global;
     bool uses_read_only; /* a kernel of the launch has an .nc load */
     ReadOnly *read_only;
 } CheckObserver;
@@ -129,7 +136,8 @@ uint32_t global_unwritten(ObserverCta *cta, uint32_t lanes, const uint64_t *addr
 void shared_touch(ObserverCta *cta, ShadowAccess kind, const Epoch *self, uint32_t lane,
                   const Place *place, uint32_t at, uint32_t size);
 
-/* Shared memory that belongs to a copy or an mbarrier (shadow_copy said `owner`) was touched. */
+/* Shared memory that belongs to a copy, an mbarrier or nobody (shadow_copy said `owner`) was
+ * touched. */
 void report_owned(ObserverCta *cta, uint32_t owner, const Place *place, uint32_t at, uint32_t size);
 
 /* copies.c */
@@ -148,6 +156,15 @@ void check_fence(ObserverCta *cta, const ObserveSite *site, ObserveOrder order, 
                  ObserveProxy proxy);
 /* A strong access: what it publishes, and what it learns. */
 void meetings_strong(ObserverCta *cta, const ObserveAccess *access);
+
+bool order_releases(ObserveOrder order);
+bool order_acquires(ObserveOrder order);
+
+/* global.c: a CTA begins; one of its threads releases or acquires; an access, of which each lane
+ * has the size that `sizes` says, or, when it is NULL, that of the access. */
+void global_begin(ObserverCta *cta);
+void global_order(ObserverCta *cta, ObserveOrder order, ObserveScope scope);
+void global_access(ObserverCta *cta, const ObserveAccess *access, const uint32_t *sizes);
 
 /* read_only.c */
 void read_only_access(ObserverCta *cta, const ObserveAccess *access, bool read_as_constant);

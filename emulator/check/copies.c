@@ -43,6 +43,9 @@ uint32_t check_copy_begin(ObserverCta *cta, const ObserveCopy *c) {
     uint32_t number = free_slot(cta);
     Copy *copy = &cta->copies.data[number];
     fill_copy(copy, c);
+    const ObserveAccess read = {
+        .site = c->site, .kind = OBSERVE_load, .space = PTX_SPACE_global, .addresses = c->from};
+    global_access(cta, &read, c->from_size);
     copy->unwritten = global_unwritten(cta, c->site.lanes, c->from, c->from_size, 0);
     Epoch self = epoch_of(cta, &copy->place, c->site.lanes);
     uint32_t unwritten, left = shadow_access_quickly(&cta->shadow, &cta->clocks, SHADOW_claim,

@@ -131,26 +131,26 @@ void check_mbarrier(ObserverCta *cta, const ObserveSite *site, uint32_t address,
 
 /* ---- fences and strong accesses -------------------------------------------------------------- */
 
-static bool releases(ObserveOrder order) {
+bool order_releases(ObserveOrder order) {
     return order == OBSERVE_release || order == OBSERVE_acq_rel || order == OBSERVE_sc;
 }
 
-static bool acquires(ObserveOrder order) {
+bool order_acquires(ObserveOrder order) {
     return order == OBSERVE_acquire || order == OBSERVE_acq_rel || order == OBSERVE_sc;
 }
 
 /* A fence makes of the relaxed accesses before it acquires, and of those after it releases. */
 void check_fence(ObserverCta *cta, const ObserveSite *site, ObserveOrder order, ObserveScope scope,
                  ObserveProxy proxy) {
-    (void)scope;
     if (proxy != OBSERVE_generic) return;
+    global_order(cta, order, scope);
     Fenced *f = &cta->fenced[site->warp];
     cta->publishes = true;
-    if (f->lanes & site->lanes && acquires(order)) {
+    if (f->lanes & site->lanes && order_acquires(order)) {
         clocks_acquire(&cta->clocks, site->warp, site->lanes & f->lanes, f->pending);
         f->lanes &= ~site->lanes;
     }
-    if (!releases(order)) return;
+    if (!order_releases(order)) return;
     if (!f->released) f->released = clocks_vector(&cta->clocks);
     clocks_release(&cta->clocks, site->warp, site->lanes, f->released);
 }
@@ -162,7 +162,7 @@ static void add(ObserverCta *cta, ClockVector into, const uint32_t *from) {
 
 static void learn(ObserverCta *cta, const ObserveAccess *a, uint32_t lane, const Meeting *m) {
     uint32_t warp = a->site.warp;
-    if (acquires(a->order)) {
+    if (order_acquires(a->order)) {
         clocks_acquire(&cta->clocks, warp, 1u << lane, m->gathering);
         return;
     }
@@ -174,14 +174,14 @@ static void learn(ObserverCta *cta, const ObserveAccess *a, uint32_t lane, const
 
 static void publish(ObserverCta *cta, const ObserveAccess *a, uint32_t lane, uint64_t key) {
     const Fenced *f = &cta->fenced[a->site.warp];
-    if (releases(a->order))
+    if (order_releases(a->order))
         clocks_release(&cta->clocks, a->site.warp, 1u << lane, meeting_make(cta, key)->gathering);
     else if (f->released)
         add(cta, meeting_make(cta, key)->gathering, f->released);
 }
 
 void meetings_strong(ObserverCta *cta, const ObserveAccess *a) {
-    cta->publishes |= acquires(a->order) || releases(a->order);
+    cta->publishes |= order_acquires(a->order) || order_releases(a->order);
     if (!cta->publishes) return;
     for (uint32_t lane = 0; lane < CLOCK_LANES; lane++) {
         if (!(a->site.lanes >> lane & 1)) continue;

@@ -33,6 +33,28 @@ static ObserverCta *cta_new(CheckObserver *o, const ObserveCta *what) {
     return cta;
 }
 
+/* Whole words only. */
+static void mark_gap(ObserverCta *cta, uint32_t from, uint32_t to) {
+    uint32_t end = cta->what.shared_first + cta->what.shared_bytes;
+    from = (from + 3) / 4 * 4;
+    to = (to < end ? to : end) / 4 * 4;
+    if (from >= to) return;
+    shadow_set_copy(&cta->shadow, from, to - from, SHADOW_NOBODY);
+    cta->gaps = true;
+}
+
+static void mark_gaps(ObserverCta *cta) {
+    uint32_t at = cta->what.shared_first;
+    cta->gaps = false;
+    for (uint32_t i = 0; i < cta->what.variable_count; i++) {
+        const ObserveVariable *v = &cta->what.variables[i];
+        if (v->size == 0) continue;
+        mark_gap(cta, at, v->offset);
+        at = v->offset + v->size;
+    }
+    mark_gap(cta, at, cta->what.shared_dynamic);
+}
+
 /* All CTAs of a launch have the same size, so what one leaves the next can take. */
 static void cta_clear(CheckObserver *o, ObserverCta *cta, const ObserveCta *what) {
     if (!o->base.deep) return;
@@ -60,6 +82,9 @@ static ObserverCta *check_cta_begin(Observer *observer, const ObserveCta *what) 
     else
         cta = cta_new(o, what);
     cta->what = *what;
+    if (!o->base.deep) return cta;
+    mark_gaps(cta);
+    global_begin(cta);
     return cta;
 }
 
@@ -88,6 +113,7 @@ static void keep_time(ObserverCta *cta) {
     shadow_forget_epochs(&cta->shadow);
     memset(&cta->meetings, 0, sizeof cta->meetings);
     memset(cta->fenced, 0, sizeof cta->fenced);
+    cta->global.blind = true;
 }
 
 static uint32_t event_access(ObserverCta *cta, const ObserveAccess *access) {
@@ -183,6 +209,7 @@ static CheckObserver *make(const ObserverSetup *setup) {
     o->uses_read_only = function_reads_as_constant(setup->entry);
     fill_events(&o->base, setup->options->checks == EMU_CHECKS_full);
     pthread_mutex_init(&o->lock, NULL);
+    global_init(&o->global);
     return o;
 }
 
@@ -203,6 +230,7 @@ uint64_t observer_end(Observer *observer) {
         o->unused = cta->next;
         arena_free(cta->arena);
     }
+    global_end(&o->global);
     pthread_mutex_destroy(&o->lock);
     arena_free(o->arena);
     return findings;

@@ -15,25 +15,40 @@ static const char *const kind_texts[] = {
 
 /* ---- instructions by number ------------------------------------------------------------------ */
 
+/* The numbers are the launch's, so that CTAs can name each other's instructions. */
+static SiteRange range_of(CheckObserver *o, const PtxFunction *function) {
+    Sites *s = &o->sites;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->data[i].function == function) return s->data[i];
+    const SiteRange *last = s->count ? &s->data[s->count - 1] : NULL;
+    SiteRange fresh = {function, last ? last->first + last->function->instruction_count : 1};
+    vec_push(o->arena, s, fresh);
+    return fresh;
+}
+
 uint32_t sites_number(ObserverCta *cta, const PtxFunction *function, uint32_t instruction) {
     Sites *s = &cta->sites;
-    for (size_t i = s->functions.count; i > 0; i--)
-        if (s->functions.data[i - 1] == function) return s->first.data[i - 1] + instruction;
-    if (s->functions.count == 0) s->next = 1;
-    uint32_t first = s->next;
-    vec_push(cta->arena, &s->functions, function);
-    vec_push(cta->arena, &s->first, first);
-    s->next += function->instruction_count;
-    return first + instruction;
+    CheckObserver *o = check_of(cta->observer);
+    for (size_t i = s->count; i > 0; i--)
+        if (s->data[i - 1].function == function) return s->data[i - 1].first + instruction;
+    check_lock(o);
+    SiteRange range = range_of(o, function);
+    check_unlock(o);
+    vec_push(cta->arena, s, range);
+    return range.first + instruction;
 }
 
 Place sites_place(const ObserverCta *cta, const Epoch *epoch) {
-    const Sites *s = &cta->sites;
-    for (size_t i = s->functions.count; i > 0; i--)
-        if (s->first.data[i - 1] <= epoch->site)
-            return (Place){s->functions.data[i - 1], epoch->site - s->first.data[i - 1],
-                           epoch->warp, (uint32_t)__builtin_ctz(epoch->lanes | 1u << 31)};
-    return (Place){0};
+    CheckObserver *o = check_of(cta->observer);
+    const Sites *s = &o->sites;
+    Place place = {0};
+    check_lock(o);
+    for (size_t i = s->count; i > 0 && !place.function; i--)
+        if (s->data[i - 1].first <= epoch->site)
+            place = (Place){s->data[i - 1].function, epoch->site - s->data[i - 1].first,
+                            epoch->warp, (uint32_t)__builtin_ctz(epoch->lanes | 1u << 31)};
+    check_unlock(o);
+    return place;
 }
 
 Place place_of(const ObserveSite *site, uint32_t lane) {
@@ -42,7 +57,7 @@ Place place_of(const ObserveSite *site, uint32_t lane) {
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-static EmuPlace place_words(Arena *arena, const ObserverCta *cta, const Place *p) {
+static EmuPlace place_words(Arena *arena, const uint32_t *cta, const Place *p) {
     EmuPlace words = {.warp = p->warp, .lane = p->lane};
     if (!p->function) return words;
     const PtxInstruction *instruction = &p->function->instructions[p->instruction];
@@ -54,19 +69,25 @@ static EmuPlace place_words(Arena *arena, const ObserverCta *cta, const Place *p
         words.line = location->line;
         words.column = location->column;
     }
-    for (int i = 0; cta && i < 3; i++) words.cta[i] = cta->what.index[i];
+    for (int i = 0; cta && i < 3; i++) words.cta[i] = cta[i];
     return words;
 }
 
+/* By the variable that holds the place, or else that ends before it. */
 static void name_shared(Buf *out, const ObserverCta *cta, uint64_t at) {
+    const ObserveVariable *nearest = NULL;
     for (uint32_t i = 0; i < cta->what.variable_count; i++) {
         const ObserveVariable *v = &cta->what.variables[i];
-        if (at < v->offset || at >= (uint64_t)v->offset + v->size) continue;
-        buf_print(out, "%.*s+%llu", STR_ARG(v->variable->name),
-                  (unsigned long long)(at - v->offset));
+        if (at >= v->offset && (!nearest || v->offset > nearest->offset)) nearest = v;
+    }
+    if (!nearest) {
+        buf_print(out, "shared memory+%llu", (unsigned long long)at);
         return;
     }
-    buf_print(out, "shared memory+%llu", (unsigned long long)at);
+    uint64_t offset = at - nearest->offset;
+    buf_print(out, "%.*s+%llu", STR_ARG(nearest->variable->name), (unsigned long long)offset);
+    if (nearest->size && offset >= nearest->size)
+        buf_print(out, ", behind its %u bytes", nearest->size);
 }
 
 static void name_global(Buf *out, const EmuMemory *memory, uint64_t at) {
@@ -145,8 +166,9 @@ static void tell(CheckObserver *o, const ObserverCta *cta, const Finding *f) {
     Arena *arena = arena_new(NULL);
     EmuFinding e = {.kind = f->kind, .kernel = o->setup.entry->name, .size = f->size};
     e.address = f->address;
-    e.place = place_words(arena, cta, &f->place);
-    e.other = place_words(arena, cta, &f->other);
+    const uint32_t *index = cta ? cta->what.index : NULL;
+    e.place = place_words(arena, index, &f->place);
+    e.other = place_words(arena, f->other_cta ? f->other_cta : index, &f->other);
     e.variable = variable_words(arena, o, cta, f);
     e.message = message_words(arena, &e, f->text);
     reporter->finding(reporter->user, &e);

@@ -233,13 +233,25 @@ static bool quick_write(Cell *cell, const Epoch *self, uint32_t lane, uint32_t f
     return true;
 }
 
-static bool quick_word(Shadow *s, Cell *cell, ShadowAccess kind, const Epoch *self, uint32_t lane,
+static bool quick_cell(Shadow *s, Cell *cell, ShadowAccess kind, const Epoch *self, uint32_t lane,
                        uint32_t floor) {
     CellMore *more = cell->more ? &s->mores.data[cell->more - 1] : NULL;
-    if (cell->copy || cell->write.time > floor) return false;
-    if (more && (more->parts || more->strong.time > floor)) return false;
+    if (cell->write.time > floor || (more && more->strong.time > floor)) return false;
     return kind == SHADOW_read ? quick_read(cell, more, self, lane, floor)
                                : quick_write(cell, self, lane, floor);
+}
+
+/* Bytes of one word: the word's cell, or those of its parts. */
+static bool quick_word(Shadow *s, ShadowAccess kind, const Epoch *self, uint32_t lane,
+                       uint32_t floor, uint32_t at, uint32_t bytes) {
+    Cell *cell = &s->cells[at / 4];
+    Cell *parts = cell->more ? s->mores.data[cell->more - 1].parts : NULL;
+    if (cell->copy) return false;
+    if (!parts) return bytes == 4 && quick_cell(s, cell, kind, self, lane, floor);
+    bool good = true;
+    for (uint32_t i = at % 4; i < at % 4 + bytes; i++)
+        good &= quick_cell(s, &parts[i], kind, self, lane, floor);
+    return good;
 }
 
 uint32_t shadow_access_quickly(Shadow *s, const Clocks *clocks, ShadowAccess kind,
@@ -250,10 +262,12 @@ uint32_t shadow_access_quickly(Shadow *s, const Clocks *clocks, ShadowAccess kin
         uint32_t lane = (uint32_t)__builtin_ctz(rest), first = (uint32_t)addresses[lane];
         uint32_t written = 0;
         bool good = true;
-        for (uint32_t at = first; at < first + size; at += 4) {
-            written |= s->written[at / 8] >> at % 8 & 15u;
-            if (kind == SHADOW_write) s->written[at / 8] |= (uint8_t)(15u << at % 8);
-            good &= quick_word(s, &s->cells[at / 4], kind, self, lane, floor);
+        for (uint32_t at = first, bytes; at < first + size; at += bytes) {
+            bytes = 4 - at % 4 < first + size - at ? 4 - at % 4 : first + size - at;
+            uint8_t bits = (uint8_t)(((1u << bytes) - 1) << at % 8);
+            written |= s->written[at / 8] & bits;
+            if (kind == SHADOW_write) s->written[at / 8] |= bits;
+            good &= quick_word(s, kind, self, lane, floor, at, bytes);
         }
         if (!good) left |= 1u << lane;
         if (!written) unwritten |= 1u << lane;

@@ -24,8 +24,9 @@ typedef struct CellMore {
     Cell *parts;    /* four cells of a byte, once a part of the word was accessed; else NULL */
 } CellMore;
 
-/* ... this: the word belongs to an mbarrier. */
+/* ... these: the word belongs to an mbarrier, or to no variable. */
 #define SHADOW_MBARRIER UINT32_MAX
+#define SHADOW_NOBODY (UINT32_MAX - 1)
 
 typedef struct Shadow {
     Arena *arena;
@@ -59,9 +60,9 @@ bool shadow_access(Shadow *shadow, const Clocks *clocks, ShadowAccess kind, uint
                    const Epoch *self, uint32_t at, uint32_t size, Epoch *out_earlier,
                    ShadowAccess *out_kind);
 
-/* The quick way for many: whole words that nobody touched but who is known to have. Lanes that are
- * not like that are returned, and told one by one; the others are done. `addresses` are of 32
- * lanes; *out_unwritten gets the lanes that read what nobody wrote. */
+/* The quick way for many: words, or parts of words accessed so before, that nobody touched but who
+ * is known to have. Lanes that are not like that are returned, and told one by one; the others are
+ * done. `addresses` are of 32 lanes; *out_unwritten gets the lanes that read what nobody wrote. */
 uint32_t shadow_access_quickly(Shadow *shadow, const Clocks *clocks, ShadowAccess kind,
                                const Epoch *self, const uint64_t *addresses, uint32_t size,
                                uint32_t *out_unwritten);

@@ -177,11 +177,7 @@ PLAIN_HANDLER(atom) {
 /* 128 bits: exchange, or compare and swap (immediate of `compares`). */
 __extension__ typedef unsigned __int128 Quad;
 
-#if defined(__x86_64__)
-__attribute__((target("cx16")))
-#endif
-static Quad
-swap_quad(uint8_t *bytes, Quad value, Quad expected, bool compares) {
+static Quad swap_quad(uint8_t *bytes, Quad value, Quad expected, bool compares) {
     Quad *at = (Quad *)(void *)bytes, old = 0, found;
     if (compares) return __sync_val_compare_and_swap(at, expected, value);
     while ((found = __sync_val_compare_and_swap(at, old, value)) != old) old = found;

@@ -91,8 +91,9 @@ static void begin_warp(Warp *warp) {
     const ProgramFunction *entry = &warp->program->functions[0];
     uint32_t threads = warp->cta->thread_count, first = warp->index * EMU_LANES;
     uint32_t count = threads - first < EMU_LANES ? threads - first : EMU_LANES;
+    memset(warp->entry_frame.registers, EMU_POISON, entry->register_bytes);
+    memset(warp->entry_frame.predicates, EMU_POISON_PREDICATE, 4 * (size_t)entry->predicate_count);
     if (warp->entry_frame.defined) {
-        memset(warp->entry_frame.registers, 0xff, entry->register_bytes);
         memset(warp->entry_frame.defined, 0, 4 * (entry->register_bytes / 128 + 1));
         memset(warp->entry_frame.defined_predicates, 0, 4 * (size_t)entry->predicate_count);
     }
@@ -108,6 +109,7 @@ static void tell_begin(Cta *cta) {
                        .shared = cta->shared,
                        .shared_bytes = cta->shared_end - cta->shared_first,
                        .shared_first = cta->shared_first,
+                       .shared_dynamic = program->shared_dynamic,
                        .variables = program->shared,
                        .variable_count = program->shared_count};
     memcpy(what.index, cta->index, sizeof what.index);
@@ -126,7 +128,7 @@ void cta_begin(Cta *cta, uint64_t number) {
     cta->age = 0;
     cta->polls = 0;
     memset(cta->barriers, 0, sizeof cta->barriers);
-    memset(cta->shared, 0xff, cta->shared_end);
+    memset(cta->shared, EMU_POISON, cta->shared_end);
     for (uint32_t i = 0; i < cta->warp_count; i++) begin_warp(&cta->warps[i]);
     cta->used = true;
     tell_begin(cta);

@@ -218,7 +218,8 @@ static bool decode_function(Decoder *decoder, ProgramFunction *function) {
 /* Lanes need a stack where the depth of calls is not known. */
 static uint32_t local_stride(const Program *program) {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < program->function_count; i++) sum += program->functions[i].local_bytes;
+    for (uint32_t i = 0; i < program->function_count; i++)
+        sum += program->functions[i].local_bytes + (i ? program->functions[i].local_align : 0);
     if (program->function_count > 1 || program->has_stack) sum += EMU_STACK;
     return (uint32_t)sum;
 }

@@ -18,6 +18,9 @@
 
 enum { EMU_LANES = 32, EMU_WARPS = 32, EMU_BARRIERS = 16 };
 
+/* What is in registers and memory that nobody wrote, and in predicates. */
+enum { EMU_POISON = 0xff, EMU_POISON_PREDICATE = 0x5a };
+
 /* Bytes of local memory that a thread can have, and its stack when a program calls indirectly or
  * recursively; and how deeply it may call. */
 enum { EMU_LOCAL_LIMIT = 512 * 1024, EMU_STACK = 16 * 1024, EMU_DEPTH = 4096 };
@@ -226,7 +229,7 @@ typedef struct ProgramFunction {
     uint32_t number;       /* of its address, EMU_WINDOW_function + 16 * number */
     uint32_t first, count; /* records */
     uint32_t register_bytes, predicate_count; /* of a frame */
-    uint32_t local_bytes;
+    uint32_t local_bytes, local_align;        /* of an activation */
     const ProgramLocal *locals;
     uint32_t local_count;
 } ProgramFunction;
@@ -263,7 +266,9 @@ struct Program {
     uint32_t special_count, special_bytes;
     const Effects *effects;
     const uint32_t *effect_slots;
-    uint32_t shared_first, shared_static, shared_align; /* where dynamic shared memory may begin */
+    uint32_t shared_first, shared_end; /* where the static variables lie, */
+    uint32_t shared_static;            /* how much they take on a device, */
+    uint32_t shared_dynamic;           /* and where dynamic shared memory begins */
     const ObserveVariable *shared;
     uint32_t shared_count;
     uint32_t local_stride;            /* bytes of local memory a lane has */
@@ -282,9 +287,10 @@ struct Launch {
     const uint8_t *parameters;
     uint64_t grid_id;
     uint64_t cta_count;
-    uint32_t shared_end; /* of every CTA */
-    uint32_t warp_count; /* of a CTA */
-    atomic_int status;   /* EmuStatus; what is not EMU_OK ends the launch */
+    uint32_t shared_end;   /* of every CTA */
+    uint32_t shared_bytes; /* that a CTA takes on a device */
+    uint32_t warp_count;   /* of a CTA */
+    atomic_int status;     /* EmuStatus; what is not EMU_OK ends the launch */
     atomic_ullong next_cta, steps;
     pthread_mutex_t print_lock;
 };

@@ -30,16 +30,25 @@ static Frame *frame_new(const ProgramFunction *function, bool deep) {
     uint8_t *next = (uint8_t *)(frame + 1);
     frame->registers = next + (-(uintptr_t)next & 63);
     frame->predicates = frame->registers + sizes.registers;
+    memset(frame->registers, EMU_POISON, sizes.registers);
+    memset(frame->predicates, EMU_POISON_PREDICATE, sizes.predicates);
     if (!deep) return frame;
     frame->defined_predicates = (uint32_t *)(void *)(frame->predicates + sizes.predicates);
     frame->defined = (uint32_t *)(void *)(frame->predicates + 2 * sizes.predicates);
     return frame;
 }
 
+void warp_poison_local(const Warp *warp, uint32_t lanes, uint64_t from, uint64_t to) {
+    if (!warp->worker->deep) return;
+    for (uint64_t lane = 0; lane < EMU_LANES; lane++)
+        if (lanes >> lane & 1)
+            memset(warp->local + lane * warp->program->local_stride + from, EMU_POISON, to - from);
+}
+
 Step warp_call(Warp *warp, const Record *record, uint32_t lanes, uint32_t function) {
     const Program *program = warp->program;
     const ProgramFunction *callee = &program->functions[function];
-    uint64_t local = warp->frame->top;
+    uint64_t align = callee->local_align, local = (warp->frame->top + align - 1) / align * align;
     Frame *frame = NULL;
     if (local + callee->local_bytes <= program->local_stride && warp->frame->depth < EMU_DEPTH)
         frame = frame_new(callee, warp->worker->deep != NULL);
@@ -51,6 +60,7 @@ Step warp_call(Warp *warp, const Record *record, uint32_t lanes, uint32_t functi
     frame->depth = warp->frame->depth + 1;
     frame->local = local;
     frame->top = local + callee->local_bytes;
+    warp_poison_local(warp, lanes, local, frame->top);
     warp_put(warp, warp->frame, warp->active & ~lanes, warp->pc);
     warp->active = lanes;
     warp->pc = callee->first;

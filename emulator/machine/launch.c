@@ -63,18 +63,21 @@ typedef struct Resident {
 
 static bool is_stopped(Launch *launch) { return atomic_load(&launch->status) != EMU_OK; }
 
+/* How many CTAs of the launch a multiprocessor holds. */
+static uint32_t resident_ctas(const Launch *launch) {
+    const uint32_t *block = launch->what->block;
+    return device_resident(launch->device->model, block[0] * block[1] * block[2],
+                           launch->shared_bytes, launch->program->registers);
+}
+
 /* How many CTAs a worker may have begun: one, until it has run for long. */
 static uint32_t resident_limit(const Launch *launch, const Resident *resident, int workers) {
     bool old = false;
     for (uint32_t i = 0; i < resident->count; i++) old |= resident->ctas[i]->age >= ALONE;
     if (launch->what->cooperative) return UINT32_MAX;
     if (!old) return 1;
-    const EmuModel *model = launch->device->model;
-    const uint32_t *block = launch->what->block;
-    uint32_t each = device_resident(model, block[0] * block[1] * block[2],
-                                    launch->shared_end - launch->program->shared_first,
-                                    launch->program->registers);
-    uint64_t all = (uint64_t)each * (uint64_t)model->multiprocessors / (uint64_t)workers;
+    uint64_t multiprocessors = (uint64_t)launch->device->model->multiprocessors;
+    uint64_t all = resident_ctas(launch) * multiprocessors / (uint64_t)workers;
     return all < 1 ? 1 : all > UINT32_MAX ? UINT32_MAX : (uint32_t)all;
 }
 
@@ -224,42 +227,36 @@ static EmuStatus check_dims(const EmuLaunch *what, const EmuModel *model) {
     return EMU_OK;
 }
 
-/* Where dynamic shared memory ends. */
-static EmuStatus check_shared(const EmuLaunch *what, const EmuModel *model, uint32_t *out_end) {
-    const Program *program = what->function->program;
-    uint64_t align = program->shared_align, first = program->shared_first;
-    uint64_t start = (first + program->shared_static + align - 1) / align * align;
-    uint64_t end =
-        what->dynamic_shared ? start + what->dynamic_shared : first + program->shared_static;
+/* Whether the device has as much shared memory. */
+static EmuStatus check_shared(Launch *launch) {
+    const EmuLaunch *what = launch->what;
+    const EmuModel *model = launch->device->model;
+    const Program *program = launch->program;
     uint64_t most = (uint64_t)model->shared_per_block;
+    uint64_t wanted = (uint64_t)program->shared_static + what->dynamic_shared;
     if (what->dynamic_shared_limit)
         most = program->shared_static + (uint64_t)what->dynamic_shared_limit;
     if (most > (uint64_t)model->shared_per_block_optin)
         most = (uint64_t)model->shared_per_block_optin;
-    if ((uint64_t)program->shared_static + what->dynamic_shared > most) return EMU_OUT_OF_RESOURCES;
-    *out_end = (uint32_t)end;
+    if (wanted > most) return EMU_OUT_OF_RESOURCES;
+    launch->shared_bytes = (uint32_t)wanted;
+    launch->shared_end =
+        what->dynamic_shared ? program->shared_dynamic + what->dynamic_shared : program->shared_end;
     return EMU_OK;
 }
 
 static EmuStatus check_resident(const Launch *launch) {
-    const EmuLaunch *what = launch->what;
-    const EmuModel *model = launch->device->model;
-    uint32_t each = device_resident(model, (uint32_t)product(what->block),
-                                    launch->shared_end - launch->program->shared_first,
-                                    launch->program->registers);
-    if (!what->cooperative) return EMU_OK;
-    return launch->cta_count > (uint64_t)each * (uint64_t)model->multiprocessors
-               ? EMU_COOPERATIVE_TOO_LARGE
-               : EMU_OK;
+    uint64_t multiprocessors = (uint64_t)launch->device->model->multiprocessors;
+    bool fits = launch->cta_count <= resident_ctas(launch) * multiprocessors;
+    return fits || !launch->what->cooperative ? EMU_OK : EMU_COOPERATIVE_TOO_LARGE;
 }
 
 static EmuStatus begin(Launch *launch) {
     const EmuLaunch *what = launch->what;
-    const EmuModel *model = launch->device->model;
-    EmuStatus status = check_dims(what, model);
-    if (status == EMU_OK) status = check_shared(what, model, &launch->shared_end);
-    if (status != EMU_OK) return status;
     launch->program = what->function->program;
+    EmuStatus status = check_dims(what, launch->device->model);
+    if (status == EMU_OK) status = check_shared(launch);
+    if (status != EMU_OK) return status;
     launch->module = what->function->module;
     launch->parameters = what->parameters;
     launch->cta_count = product(what->grid);

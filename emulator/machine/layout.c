@@ -55,15 +55,16 @@ static void reach_all(Reach *reach) {
 }
 
 static uint64_t align_up(uint64_t value, uint64_t align) {
-    return align > 1 ? (value + align - 1) / align * align : value;
+    return (value + align - 1) / align * align;
 }
 
-/* Results, parameters and variables of one function, in this order. */
+/* Results, parameters and variables of one function, in this order, each aligned as it asks and to
+ * no more; so activations begin at multiples of twice the most that one asks for. */
 static void layout_locals(Decoder *decoder, ProgramFunction *out) {
     const PtxFunction *function = out->function;
     uint32_t most = function->result_count + function->parameter_count + function->variable_count;
     ProgramLocal *locals = NEW_ARRAY(decoder->arena, ProgramLocal, most);
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, align = 8;
     for (uint32_t i = 0; i < most; i++) {
         uint32_t at = i;
         const PtxVariable *variable;
@@ -75,39 +76,49 @@ static void layout_locals(Decoder *decoder, ProgramFunction *out) {
             variable = function->variables[at - function->parameter_count];
         if (!variable || (variable->space != PTX_SPACE_local && variable->space != PTX_SPACE_param))
             continue;
-        bytes = align_up(bytes, variable->align);
+        bytes = emu_place_barely(bytes, variable->align);
+        if (variable->align > align) align = variable->align;
         locals[out->local_count++] = (ProgramLocal){variable, bytes};
         bytes += variable->size;
     }
     out->locals = locals;
     out->local_bytes = (uint32_t)align_up(bytes, 16);
+    out->local_align = 2 * (uint32_t)align;
     if (bytes > EMU_LOCAL_LIMIT)
         decoder_fail(decoder, "%.*s has more local memory than a thread can have",
                      STR_ARG(function->name));
 }
 
-/* Static variables in the order in which the program names them, then dynamic shared memory. */
+enum { SHARED_GAP = 16, SHARED_MOST = INT32_MAX };
+
+/* Static variables in the order in which the program names them, then dynamic shared memory; each
+ * is aligned as it asks and to no more, with a gap in front of it that belongs to nobody.
+ * `shared_static` is what they take on a device, which leaves no more room than it has to. */
 static void layout_shared_variables(Decoder *decoder, const Reach *reach) {
     Program *program = decoder->program;
     ObserveVariable *shared = NEW_ARRAY(decoder->arena, ObserveVariable, reach->shared.count);
-    uint64_t first = (uint64_t)decoder->input->model->shared_reserved, at = first, align = 16;
+    uint64_t first = (uint64_t)decoder->input->model->shared_reserved, at = first, align = 1;
+    uint64_t packed = first;
     for (size_t i = 0; i < reach->shared.count; i++) {
         const PtxVariable *variable = reach->shared.data[i];
         if (variable->size == 0) {
             align = variable->align > align ? variable->align : align;
             continue;
         }
-        at = align_up(at, variable->align);
+        at = emu_place_barely(at + SHARED_GAP, variable->align);
         shared[i] = (ObserveVariable){variable, (uint32_t)at, (uint32_t)variable->size};
         at += variable->size;
-        if (at > UINT32_MAX / 2) at = UINT32_MAX / 2; /* more than any device: refused at launch */
+        packed = align_up(packed, variable->align) + variable->size;
+        /* More than any device has: refused at the launch. */
+        if (at > SHARED_MOST) at = packed = SHARED_MOST;
     }
     program->shared_first = (uint32_t)first;
-    program->shared_static = (uint32_t)(at - first);
-    program->shared_align = (uint32_t)align;
+    program->shared_static = (uint32_t)(packed - first);
+    program->shared_end = (uint32_t)at;
+    program->shared_dynamic = (uint32_t)emu_place_barely(at + SHARED_GAP, align);
     for (size_t i = 0; i < reach->shared.count; i++)
         if (reach->shared.data[i]->size == 0)
-            shared[i] = (ObserveVariable){reach->shared.data[i], (uint32_t)align_up(at, align), 0};
+            shared[i] = (ObserveVariable){reach->shared.data[i], program->shared_dynamic, 0};
     program->shared = shared;
     program->shared_count = (uint32_t)reach->shared.count;
 }

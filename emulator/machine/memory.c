@@ -209,12 +209,12 @@ static void insert(EmuMemory *m, Record *record) {
 
 /* The first place from `start` on that is free for `size` bytes and a gap; 0 when there is none. */
 static uint64_t fit_from(const EmuMemory *m, uint64_t start, uint64_t size, uint64_t align) {
-    uint64_t end = m->base + m->range, at = round_up(start, align);
+    uint64_t end = m->base + m->range, at = emu_place_barely(start, align);
     for (size_t i = first_behind(m, start > GAP ? start - GAP : 0); i < m->count; i++) {
         const EmuBlock *block = &m->records[i]->block;
         if (!block->live || block->address < m->base || block->address >= end) continue;
         if (at < block->address && block->address - at >= size + GAP) break;
-        at = round_up(block_end(block) + GAP, align);
+        at = emu_place_barely(block_end(block) + GAP, align);
     }
     return at < end && end - at >= size + GAP ? at : 0;
 }
@@ -269,7 +269,8 @@ static uint64_t place(EmuMemory *m, Record *record, uint64_t align) {
 uint64_t emu_memory_allocate(EmuMemory *m, uint64_t size, uint64_t align, EmuBlockKind kind,
                              const char *name) {
     if (size == 0 || size > m->capacity || (align & (align - 1)) != 0) return 0;
-    if (align < LEAST_ALIGN) align = LEAST_ALIGN;
+    if (align < LEAST_ALIGN && kind != EMU_BLOCK_module) align = LEAST_ALIGN;
+    if (align == 0) align = 1;
     if (is_shared(kind) && align < PAGE) align = PAGE;
     if (align > m->range) return 0;
     Record *record = record_new(size, kind, name);

@@ -17,6 +17,13 @@
 
 typedef struct EmuMemory EmuMemory;
 
+/* The next multiple of `align` (a power of two) from `at` on that is no multiple of twice as much:
+ * whoever needs more than was asked for does not get it by luck. */
+static inline uint64_t emu_place_barely(uint64_t at, uint64_t align) {
+    uint64_t place = (at + align - 1) & ~(align - 1);
+    return place & align ? place : place + align;
+}
+
 typedef enum EmuBlockKind {
     EMU_BLOCK_device,
     EMU_BLOCK_host,    /* pinned or registered: device address = host address */
@@ -39,9 +46,10 @@ typedef struct EmuBlock {
 EmuMemory *emu_memory_new(uint64_t capacity); /* NULL: no memory or no address space */
 void emu_memory_free(EmuMemory *memory);
 
-/* Gives `size` bytes aligned to `align` (a power of two, at least 256 is used), poisoned (the first
- * 64 MiB of them); variables of modules are zeros. Host and managed blocks can be used by the host
- * at the same address. `name` is copied, NULL is allowed. 0: none is left, or the size is 0. */
+/* Gives `size` bytes aligned to `align` (a power of two; at least 256 is used, but for variables
+ * of modules) and to no more, poisoned (the first 64 MiB); variables of modules are zeros. Host
+ * and managed blocks can be used by the host at the same address. `name` is copied, NULL is
+ * allowed. 0: none is left, or the size is 0. */
 uint64_t emu_memory_allocate(EmuMemory *memory, uint64_t size, uint64_t align, EmuBlockKind kind,
                              const char *name);
 /* Host memory the caller owns; false when it overlaps a block. */

@@ -79,9 +79,10 @@ typedef struct ObserveCta {
     const uint8_t *shared;
     uint32_t shared_bytes; /* static and dynamic; offsets below shared_first are no memory */
     uint32_t shared_first;
+    uint32_t shared_dynamic; /* where dynamic shared memory begins; before it only variables are */
     /* Names of the shared variables are those of `entry` and the module; offsets by variable. */
     const struct ObserveVariable *variables;
-    uint32_t variable_count;
+    uint32_t variable_count; /* by offset, but those of size 0 */
 } ObserveCta;
 
 typedef struct ObserveVariable {

@@ -18,8 +18,6 @@ static uint32_t thread_component(const Warp *warp, int lane, int component) {
     }
 }
 
-static uint32_t shared_bytes(const Cta *cta) { return cta->shared_end - cta->shared_first; }
-
 /* The value in one lane; those that a warp has in common do not look at it. */
 static uint64_t special_value(const Warp *warp, PtxSpecial special, int component, int lane) {
     const Cta *cta = warp->cta;
@@ -49,7 +47,7 @@ static uint64_t special_value(const Warp *warp, PtxSpecial special, int componen
     case PTX_SPECIAL_lanemask_gt: return ~(bit | (bit - 1));
     case PTX_SPECIAL_dynamic_smem_size: return launch->what->dynamic_shared;
     case PTX_SPECIAL_total_smem_size:
-    case PTX_SPECIAL_aggr_smem_size: return shared_bytes(cta);
+    case PTX_SPECIAL_aggr_smem_size: return launch->shared_bytes;
     case PTX_SPECIAL_reserved_smem_offset_end:
     case PTX_SPECIAL_reserved_smem_offset_cap: return (uint32_t)model->shared_reserved;
     default: return 0; /* performance counters, environment, clusters of one */

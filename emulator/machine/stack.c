@@ -3,8 +3,9 @@
  * wants. */
 #include "emulator/machine/decode.h"
 #include "emulator/machine/lanes.h"
+#include "emulator/machine/warp.h"
 
-enum { STACK_ALIGN = 16 };
+enum { STACK_ALIGN = 8 }; /* when nothing is said */
 
 /* Slots: target, size; immediate: the alignment. */
 static uint64_t most_wanted(const Warp *warp, const Record *record, uint32_t lanes) {
@@ -34,10 +35,11 @@ static void put_lanes(const Warp *warp, const Record *record, uint32_t lanes, ui
 PLAIN_HANDLER(take) {
     Frame *frame = warp->frame;
     uint64_t align = record->immediate, size = most_wanted(warp, record, lanes);
-    uint64_t start = (frame->top + align - 1) / align * align;
+    uint64_t start = emu_place_barely(frame->top, align);
     if (size > warp->program->local_stride || start + size > warp->program->local_stride)
         return warp_fatal(warp, record, EMU_FINDING_stack_overflow, lanes, 0, 0, NULL);
     frame->top = start + size;
+    warp_poison_local(warp, lanes, start, frame->top);
     put_lanes(warp, record, lanes, start);
     return STEP_next;
 }
@@ -65,8 +67,7 @@ static bool prepare_stack(Decoder *decoder, const PtxInstruction *instruction, R
     if (reads) record->slot[1] = decoder_source(decoder, &operands[writes ? 1 : 0], width);
     record->slot[2] = width == WIDTH_long;
     record->immediate = STACK_ALIGN;
-    if (instruction->operand_count == 3 && operands[2].bits > STACK_ALIGN)
-        record->immediate = operands[2].bits;
+    if (instruction->operand_count == 3) record->immediate = operands[2].bits;
     record->run = !reads ? save : writes ? take : restore;
     decoder->program->has_stack = true;
     return !decoder->failed;

@@ -26,6 +26,7 @@ void warp_begin(Warp *warp, uint32_t lanes) {
     warp->entry_frame.local = 0;
     warp->entry_frame.top = warp->program->functions[0].local_bytes;
     warp->entry_frame.function = 0;
+    warp_poison_local(warp, lanes, 0, warp->entry_frame.top);
     warp_enter_frame(warp, &warp->entry_frame);
 }
 

@@ -30,6 +30,8 @@ Step warp_return(Warp *warp, uint32_t lanes);
 /* Lanes leave a frame and all that called it; empty frames are freed. */
 void warp_leave_frames(Warp *warp, Frame *frame, uint32_t lanes);
 void warp_enter_frame(Warp *warp, Frame *frame);
+/* With full checks: fills the lanes' local memory from `from` to `to`. */
+void warp_poison_local(const Warp *warp, uint32_t lanes, uint64_t from, uint64_t to);
 
 /* No fragment can run and none waits for a barrier: says who waits for what. */
 Step warp_stuck(Warp *warp);

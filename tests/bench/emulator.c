@@ -1,11 +1,13 @@
 /* The emulated device on one core: warp instructions a second of a mix of arithmetic and of copies
  * (emulator.ptx), with checks off, cheap and full; and how long a module of 1,000 lines takes to
- * load. Times are of the processor, so that others on the machine matter less. */
+ * load. Times are of the processor, so that others on the machine matter less. Then a product of
+ * matrices by tensor cores, as tcc compiles it, on two cores and by the clock on the wall. */
 #include "emulator/machine/machine.h"
 #include "measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static double cpu_seconds(void) {
@@ -107,7 +109,68 @@ static void measure_load(EmuDevice *device) {
     print_figure("emulator: load a module of 1,000 lines", 1e3 * best, "ms", GOAL_below, 5);
 }
 
-int main(void) {
+enum { SIDE = 512, TILE = 64, THREADS = 128, ONE_F16 = 0x3c00, SIDE_F16 = 0x6000 };
+
+/* A matrix on the device, every element `bits`. */
+static uint64_t make_matrix(EmuMemory *memory, uint16_t bits, bool written, EmuBlock *out_block) {
+    uint64_t size = (uint64_t)SIDE * SIDE * sizeof bits;
+    uint64_t address = emu_memory_allocate(memory, size, 256, EMU_BLOCK_device, NULL);
+    if (!emu_memory_find(memory, address, size, out_block)) exit(EXIT_FAILURE);
+    for (uint64_t i = 0; i < size; i += sizeof bits)
+        memcpy(out_block->bytes + i, &bits, sizeof bits);
+    if (written) emu_block_mark_written(out_block, address, size);
+    return address;
+}
+
+/* Of ones: each element of the product is SIDE. Its parameters are those of runtime/abi_gpu.h. */
+static double product_seconds(EmuDevice *device, const EmuFunction *function, EmuChecks checks) {
+    EmuMemory *memory = emu_device_memory(device);
+    EmuBlock a, b, c;
+    enum { TILES = SIDE / TILE * (SIDE / TILE) };
+    uint64_t words[6] = {make_matrix(memory, ONE_F16, true, &a),
+                         make_matrix(memory, ONE_F16, true, &b),
+                         make_matrix(memory, 0, false, &c),
+                         emu_memory_allocate(memory, 64, 256, EMU_BLOCK_managed, NULL),
+                         0,
+                         TILES};
+    EmuLaunch launch = {
+        .function = function, .grid = {TILES, 1, 1}, .block = {THREADS, 1, 1}, .parameters = words};
+    EmuOptions options = {.checks = checks, .workers = 2};
+    EmuCounters counters;
+    double before = seconds_now();
+    EmuStatus status = emu_launch(device, &launch, &options, NULL, &counters);
+    double seconds = seconds_now() - before;
+    uint16_t last;
+    memcpy(&last, c.bytes + c.size - sizeof last, sizeof last);
+    bool good = status == EMU_OK && counters.findings == 0 && last == SIDE_F16;
+    for (int i = 0; i < 4; i++) emu_memory_release(memory, words[i]);
+    return good ? seconds : 1e9;
+}
+
+static void measure_product(EmuDevice *device, const char *path) {
+    static const char *const names[] = {"off", "cheap", "full"};
+    Arena *arena = arena_new(NULL);
+    EmuModule *module;
+    Str log, text = read_text(arena, path);
+    if (emu_module_load(device, text, arena, &module, &log) == EMU_OK) {
+        for (int checks = EMU_CHECKS_off; checks <= EMU_CHECKS_full; checks++) {
+            double best = 1e9;
+            char name[64];
+            for (int round = 0; round < rounds_wanted(5); round++) {
+                double seconds =
+                    product_seconds(device, emu_module_function_at(module, 0), (EmuChecks)checks);
+                best = seconds < best ? seconds : best;
+            }
+            snprintf(name, sizeof name, "emulator: 512^3 of f16 on two cores, checks %s",
+                     names[checks]);
+            print_figure(name, best, "s", checks == EMU_CHECKS_full ? GOAL_below : GOAL_none, 0.5);
+        }
+        emu_module_free(module);
+    }
+    arena_free(arena);
+}
+
+int main(int count, char **arguments) {
     Arena *arena = arena_new(NULL);
     EmuDevice *device = emu_device_new(&emu_models[0]);
     EmuModule *module;
@@ -118,6 +181,7 @@ int main(void) {
     }
     measure_rates(device, module);
     measure_load(device);
+    if (count > 1) measure_product(device, arguments[1]);
     emu_module_free(module);
     emu_device_free(device);
     arena_free(arena);

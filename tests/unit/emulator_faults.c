@@ -3,7 +3,8 @@
 //
 // A file is the faulty kernel. Lines that end with //fault are not in the right one, and what
 // follows //right is in the right one only. Lines at the top say how it is run and what is found:
-//     // expect KIND        // block THREADS        // arg in|half|out|freed BYTES, u32|u64 VALUE
+//     // expect KIND   // block THREADS   // grid BLOCKS
+//     // arg in|half|out|freed BYTES, u32|u64 VALUE
 // `in` is memory that was written, of `half` the first half was, `freed` memory was given back. A
 // mark @place LINE or @other LINE follows the instructions that the finding names, with the lines
 // that .loc gives them.
@@ -14,7 +15,7 @@
 typedef struct Case {
     const char *name;
     char expected[64];
-    uint32_t block;
+    uint32_t block, grid;
     uint32_t place_line, place_source, other_line, other_source;
     uint64_t arguments[8];
     uint32_t argument_count;
@@ -76,6 +77,7 @@ static void read_marks(Case *c, const char *line, uint32_t number) {
     const char *found;
     if ((found = after(line, "// expect "))) sscanf(found, "%63s", c->expected);
     if ((found = after(line, "// block "))) c->block = (uint32_t)atoi(found);
+    if ((found = after(line, "// grid "))) c->grid = (uint32_t)atoi(found);
     if ((found = after(line, "@place "))) {
         c->place_line = number;
         c->place_source = (uint32_t)atoi(found);
@@ -125,7 +127,7 @@ static EmuStatus launch(Rig *rig, const Case *c, Seen *seen) {
         memcpy(parameters + offset, &c->arguments[i], size);
     }
     EmuLaunch what = {.function = function,
-                      .grid = {1, 1, 1},
+                      .grid = {c->grid, 1, 1},
                       .block = {c->block, 1, 1},
                       .parameters = parameters};
     return emu_launch(rig->device, &what, &rig->options, &reporter, NULL);
@@ -192,7 +194,7 @@ static bool read_file(Arena *arena, const char *name, Str *out_text) {
 
 static void check_file(const char *name) {
     Arena *arena = arena_new(NULL);
-    Case c = {.name = name, .block = 32};
+    Case c = {.name = name, .block = 32, .grid = 1};
     Str text;
     if (CHECK(read_file(arena, name, &text))) {
         read_case(arena, text, &c);

@@ -43,7 +43,7 @@ KERNEL(atomic_halves, int, int, __half2) {
 }
 
 KERNEL(float_max_by_cas, float, int, float) {
-    unsigned *place = (unsigned *)&out[INDEX % 2], old = *place, seen;
+    unsigned *place = (unsigned *)&out[INDEX % 2], old = *(volatile unsigned *)place, seen;
     float x = a[INDEX];
     do {
         seen = old;

@@ -1,14 +1,5 @@
-// Instances of the rows of emulator/ptx/instructions.def, for tests/emulator/ptxas.
-//
-//     emulator-instances list TARGET COUNT SEED    instances of all forms, a line each
-//     emulator-instances judge TARGET VERSION      for each line read: 1 accepted, 0 refused
-//     emulator-instances head TARGET VERSION       what a module has before such a line
-//
-// Every type, vector, shape, space and modifier of a form is in some instance; beyond those, COUNT
-// combinations are drawn at random. Each of these is followed by twists of it that are likely
-// wrong: another type, one more modifier, one less.
-#include "base/guard.h"
-#include "base/scratch.h"
+#include "tests/emulator/ptx/instances.h"
+
 #include "emulator/ptx/grammar.h"
 
 #include <stdio.h>
@@ -16,8 +7,8 @@
 #include <string.h>
 
 typedef struct Maker {
-    Arena *arena;
-    Grammar grammar;
+    Buf *out;
+    Grammar *grammar;
     uint64_t random;
     bool tensor;   // the row is a product of matrices
     int constant;  // where one is asked for; 0: the first that is allowed
@@ -236,13 +227,13 @@ static void put_operands(Maker *maker, Buf *buf, const Form *form, const Choice 
 
 static void put_instance(Maker *maker, PtxRow row, const Form *form, const Choice *choice,
                          int without, const char *extra, bool all) {
-    Buf buf = {.arena = maker->arena};
-    buf_print(&buf, "%s", ptx_row_text(row));
+    Buf *buf = maker->out;
+    buf_print(buf, "%s", ptx_row_text(row));
     for (int i = 0; i < form->item_count; i++)
-        if (choice->words[i][0] && i != without) buf_print(&buf, ".%s", choice->words[i]);
-    if (extra) buf_print(&buf, ".%s", extra);
-    put_operands(maker, &buf, form, choice, all);
-    printf("%.*s;\n", STR_ARG(buf_str(&buf)));
+        if (choice->words[i][0] && i != without) buf_print(buf, ".%s", choice->words[i]);
+    if (extra) buf_print(buf, ".%s", extra);
+    put_operands(maker, buf, form, choice, all);
+    buf_print(buf, ";\n");
 }
 
 // One word less, one more, another type.
@@ -287,18 +278,36 @@ static bool skipped(PtxRow row) {
     return ptx_row_flags(row) & PTX_IS_UNSUPPORTED || row == PTX_call;
 }
 
-static void list(Maker *maker, int count) {
+static const Form *const *forms_of(Maker *maker, PtxRow row) {
+    maker->tensor = ptx_row_flags(row) & PTX_IS_TENSOR;
+    return grammar_forms(maker->grammar, row);
+}
+
+void instances_list(Grammar *grammar, Buf *out, int count, uint64_t seed) {
+    Maker maker = {.out = out, .grammar = grammar, .random = seed};
     for (int row = 0; row < PTX_row_count; row++) {
         if (skipped((PtxRow)row)) continue;
-        maker->tensor = ptx_row_flags((PtxRow)row) & PTX_IS_TENSOR;
-        const Form *const *forms = grammar_forms(&maker->grammar, (PtxRow)row);
-        for (int i = 0; forms[i]; i++) list_form(maker, (PtxRow)row, forms[i], count);
+        const Form *const *forms = forms_of(&maker, (PtxRow)row);
+        for (int i = 0; forms[i]; i++) list_form(&maker, (PtxRow)row, forms[i], count);
     }
+}
+
+void instances_draw(Grammar *grammar, Buf *out, uint64_t seed) {
+    Maker maker = {.out = out, .grammar = grammar, .random = seed};
+    PtxRow row;
+    do row = (PtxRow)draw(&maker, PTX_row_count);
+    while (skipped(row));
+    const Form *const *forms = forms_of(&maker, row);
+    int count = 0;
+    while (forms[count]) count++;
+    const Form *form = forms[draw(&maker, (uint64_t)count)];
+    Choice choice = choose_all(&maker, form, -1, 0, true);
+    put_instance(&maker, row, form, &choice, -1, NULL, draw(&maker, 2));
 }
 
 // ---- modules --------------------------------------------------------------------------------
 
-static void put_head(Buf *buf, const char *target, const char *version) {
+void instances_head(Buf *buf, const char *target, const char *version) {
     static const char *const types[] = {"b8",  "b16", "b32", "b64", "b128", "u16", "u32",
                                         "u64", "s16", "s32", "s64", "f32",  "f64", "pred"};
     buf_print(buf, ".version %s\n.target %s\n.address_size 64\n", version, target);
@@ -307,41 +316,4 @@ static void put_head(Buf *buf, const char *target, const char *version) {
         if (strcmp(types[i], "b128") != 0 || strcmp(version, "8.3") >= 0)
             buf_print(buf, ".reg .%s %%%s_<300>;\n", types[i], types[i]);
     buf_print(buf, "there: targets: .branchtargets there;\n");
-}
-
-static bool accepts(const char *target, const char *version, const char *line) {
-    Scratch scratch;
-    Arena *arena = scratch_open(&scratch);
-    Buf buf = {.arena = arena};
-    const PtxModule *module;
-    PtxErrors errors;
-    put_head(&buf, target, version);
-    buf_print(&buf, "%s\nret;\n}\n", line);
-    bool good = ptx_parse(arena, buf_str(&buf), &module, &errors) == PTX_OK;
-    scratch_close(&scratch);
-    return good;
-}
-
-static void judge(const char *target, const char *version) {
-    static char line[1 << 16];
-    while (fgets(line, sizeof line, stdin)) printf("%d\n", accepts(target, version, line));
-}
-
-int main(int count, char **arguments) {
-    Maker maker = {.arena = arena_new(NULL)};
-    grammar_open(&maker.grammar, maker.arena);
-    if (count == 5 && strcmp(arguments[1], "list") == 0) {
-        maker.random = (uint64_t)atoll(arguments[4]);
-        list(&maker, atoi(arguments[3]));
-    } else if (count == 4 && strcmp(arguments[1], "judge") == 0) {
-        judge(arguments[2], arguments[3]);
-    } else if (count == 4 && strcmp(arguments[1], "head") == 0) {
-        Buf buf = {.arena = maker.arena};
-        put_head(&buf, arguments[2], arguments[3]);
-        printf("%.*s", STR_ARG(buf_str(&buf)));
-    } else {
-        return 2;
-    }
-    arena_free(maker.arena);
-    return 0;
 }

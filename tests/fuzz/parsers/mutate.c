@@ -127,6 +127,23 @@ static void mutate_words(Bytes *b, size_t from, size_t to) {
     }
 }
 
+// ---- instructions -----------------------------------------------------------------------------
+
+// An instruction of the table at the beginning of a line.
+static void insert_instruction(Bytes *b) {
+    char text[LONGEST];
+    size_t at = choose(b, b->size + 1);
+    while (at > 0 && b->data[at - 1] != '\n') at--;
+    splice(b, at, 0, text, draw_instruction(choose(b, SIZE_MAX), text, sizeof text));
+}
+
+static void mutate_ptx(Bytes *b) {
+    if (choose(b, 4))
+        mutate_words(b, 0, b->size);
+    else
+        insert_instruction(b);
+}
+
 // ---- lengths and checksums ------------------------------------------------------------------
 
 static uint64_t load(const Bytes *b, size_t at, unsigned bytes) {
@@ -243,6 +260,7 @@ static void mutate_elf(Bytes *b) {
 static void mutate_form(Bytes *b) {
     switch (b->target->form) {
     case FORM_text: mutate_words(b, 0, b->size); break;
+    case FORM_ptx: mutate_ptx(b); break;
     case FORM_safetensors: mutate_safetensors(b); break;
     case FORM_npy: mutate_npy(b); break;
     case FORM_zip: mutate_zip(b); break;

@@ -1,8 +1,11 @@
-// The parser of PTX: what it accepts prints, and what was printed is read back and prints the same;
-// what it refuses has errors at places that exist.
+// The reader of PTX: what it accepts prints, and what was printed is read back and prints the same;
+// what it refuses has errors at places that exist. What is accepted is also loaded by a device of
+// one of the models, and its functions become programs or the log says why not; nothing of it
+// stays.
 #include "tests/fuzz/parsers/targets.h"
 
 #include "base/guard.h"
+#include "emulator/machine/machine.h"
 #include "emulator/ptx/ptx.h"
 
 #include <stdio.h>
@@ -62,13 +65,62 @@ static void check_module(Arena *arena, const PtxModule *module) {
     broken("a text", STR("does not read back"));
 }
 
+enum { MOST_MODELS = 8 };
+
+// The models with little memory, so that a device costs no more than it has to.
+static EmuDevice *device_of(int model) {
+    static EmuModel models[MOST_MODELS];
+    static EmuDevice *devices[MOST_MODELS];
+    if (!devices[model]) {
+        models[model] = emu_models[model];
+        models[model].memory = UINT64_C(64) << 20;
+        devices[model] = emu_device_new(&models[model]);
+    }
+    return devices[model];
+}
+
+static void check_functions(const EmuModule *loaded) {
+    for (int i = 0; i < emu_module_function_count(loaded); i++) {
+        const EmuFunction *function = emu_module_function_at(loaded, i);
+        EmuFunctionInfo info;
+        emu_function_info(function, &info);
+        if (emu_module_function(loaded, info.name) == NULL) broken("a function", info.name);
+        for (uint32_t k = 0; k < info.parameter_count; k++) {
+            uint64_t offset, size;
+            emu_function_parameter(function, k, &offset, &size);
+            if (offset + size > info.parameter_bytes) broken("a parameter", info.name);
+        }
+    }
+}
+
+// Whether the text comes to programs must not hang on how it is written.
+static void load_text(Arena *arena, Str text, Str printed, int model) {
+    EmuDevice *device = device_of(model);
+    EmuModule *loaded;
+    Str log;
+    EmuStatus status = emu_module_load(device, text, arena, &loaded, &log);
+    if (status == EMU_OK)
+        check_functions(loaded);
+    else if (loaded || (log.size == 0 && status != EMU_OUT_OF_MEMORY))
+        broken("a module was not loaded", STR("in silence"));
+    emu_module_free(loaded);
+    EmuStatus again = emu_module_load(device, printed, arena, &loaded, &log);
+    if (again != status) broken("what was printed loads otherwise", log);
+    emu_module_free(loaded);
+    if (emu_memory_blocks(emu_device_memory(device)) != 0)
+        broken("memory", STR("stays when a module is gone"));
+}
+
 static void read_text(Arena *arena, Str text) {
     const PtxModule *module;
     PtxErrors errors;
-    if (ptx_parse(arena, text, &module, &errors) == PTX_OK)
-        check_module(arena, module);
-    else
+    if (ptx_parse(arena, text, &module, &errors) != PTX_OK) {
         check_errors(text, &errors);
+        return;
+    }
+    check_module(arena, module);
+    Str printed = ptx_print(arena, module);
+    load_text(arena, text, printed, (int)(text.size % (size_t)emu_model_count));
 }
 
 void fuzz_ptx(const uint8_t *data, size_t size) {

@@ -464,7 +464,7 @@ static const FuzzTarget targets[] = {
     {"npz", FORM_zip, run_npz, npy_words},
     {"npy", FORM_npy, run_npy, npy_words},
     {"so", FORM_elf, run_artefact, numbers},
-    {"ptx", FORM_text, fuzz_ptx, fuzz_ptx_words},
+    {"ptx", FORM_ptx, fuzz_ptx, fuzz_ptx_words},
 };
 
 const FuzzTarget *fuzz_target_at(size_t index) {

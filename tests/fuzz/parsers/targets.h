@@ -10,17 +10,24 @@
 #include <stdint.h>
 
 // How the bytes of a format are made of smaller things, for the mutator.
-typedef enum Form { FORM_text, FORM_safetensors, FORM_npy, FORM_zip, FORM_elf } Form;
+typedef enum FuzzForm {
+    FORM_text,
+    FORM_ptx,
+    FORM_safetensors,
+    FORM_npy,
+    FORM_zip,
+    FORM_elf
+} FuzzForm;
 
 typedef struct FuzzTarget {
     const char *name; // of its corpus, too
-    Form form;
+    FuzzForm form;
     void (*run)(const uint8_t *data, size_t size);
     const char *const
         *words; // of the format, NULL at the end; the op table's words are used as well
 } FuzzTarget;
 
-// The parser of PTX (ptx.c).
+// The reader of PTX as far as programs for a device (ptx.c).
 void fuzz_ptx(const uint8_t *data, size_t size);
 extern const char *const fuzz_ptx_words[];
 
