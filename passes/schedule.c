@@ -20,11 +20,18 @@ static Str override(const PassContext *ctx, Str kernel, Str chosen) {
     return buf_str(&buf);
 }
 
-/* What is wrong with it on the target, or NULL: the rows of a register tile are whole vectors. */
+/* What is wrong with it on the target, or NULL: the rows of a register tile, and a block's queries,
+ * are whole vectors. */
 static const char *fault_on_target(const PassContext *ctx, const Schedule *schedule) {
-    if (!ctx->target || schedule->nr % (int64_t)ctx->target->lanes == 0) return NULL;
-    return str_format(ctx->scratch, "nr=%lld is no multiple of the %u lanes",
-                      (long long)schedule->nr, ctx->target->lanes)
+    if (!ctx->target) return NULL;
+    int64_t lanes = ctx->target->lanes;
+    const char *field = schedule->nr % lanes != 0        ? "nr"
+                        : schedule->queries % lanes != 0 ? "queries"
+                                                         : NULL;
+    if (field == NULL) return NULL;
+    int64_t value = schedule->nr % lanes != 0 ? schedule->nr : schedule->queries;
+    return str_format(ctx->scratch, "%s=%lld is no multiple of the %lld lanes", field,
+                      (long long)value, (long long)lanes)
         .data;
 }
 

@@ -15,6 +15,10 @@ TileId emit_load(ValueEmitter *e, uint32_t view, DType dtype, const Dim *const *
 
 /* emit_move.c: values of ops that only move: one operand (reshape, permute, …), pad, concat,
  * gather. */
+/* The element of the operand of a movement op with one operand that element `index` of its result
+ * is; guards that it needs are pushed. */
+void emit_operand_index(ValueEmitter *e, const Node *node, const Dim *const *index,
+                        const Dim **inner);
 TileId emit_moved(ValueEmitter *e, const Node *node, const Dim *const *index);
 TileId emit_pad(ValueEmitter *e, const Node *node, const Dim *const *index);
 TileId emit_concat(ValueEmitter *e, const Node *node, const Dim *const *index);

@@ -57,9 +57,8 @@ TileId emit_concat(ValueEmitter *e, const Node *node, const Dim *const *index) {
     return result == TILE_none ? emit_number(e, node->type->dtype, 0) : result;
 }
 
-/* Movement with a single operand: where element `index` of the result comes from. */
-static void operand_index(ValueEmitter *e, const Node *node, const Dim *const *index,
-                          const Dim **inner) {
+void emit_operand_index(ValueEmitter *e, const Node *node, const Dim *const *index,
+                        const Dim **inner) {
     const Type *type = graph_type(e->region, node->args[0]);
     switch (node->op) {
     case OP_reshape:
@@ -95,7 +94,7 @@ static void operand_index(ValueEmitter *e, const Node *node, const Dim *const *i
 TileId emit_moved(ValueEmitter *e, const Node *node, const Dim *const *index) {
     const Dim *inner[TYPE_MAX_RANK];
     size_t mark = emit_guard_mark(e);
-    operand_index(e, node, index, inner);
+    emit_operand_index(e, node, index, inner);
     TileId value = emit_value(e, node->args[0], inner);
     emit_pop_guards(e, mark);
     return value;

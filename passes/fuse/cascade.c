@@ -170,13 +170,27 @@ static bool split_difference(const Term *t, const Term **a, const Term **b) {
     return false;
 }
 
-/* exp(a - max a) */
-static int correcting_maximum(const Cascade *c, const Factor *f) {
+/* r == -inf ? 0 : r, or the other way round: the reduction r; -1: it is no such term. */
+static int measured_from_zero(const Term *t) {
+    if (t->op != OP_select) return -1;
+    const Term *test = t->args[0];
+    bool equal = test->op == OP_eq;
+    if (!equal && test->op != OP_ne) return -1;
+    const Term *zero = t->args[equal ? 1 : 2], *r = t->args[equal ? 2 : 1];
+    bool known = zero->constant == 0 && test->args[0] == r && test->args[1]->constant == -INFINITY;
+    return known ? r->reduction : -1;
+}
+
+/* exp(a - max a); *out_zero_unit: from 0 where the maximum is -inf. */
+static int correcting_maximum(const Cascade *c, const Factor *f, bool *out_zero_unit) {
     const Term *a, *b;
     if (f->inverse || f->term->op != OP_exp) return -1;
-    if (!split_difference(f->term->args[0], &a, &b) || a->deps || b->reduction < 0) return -1;
-    const CascadeSum *r = &c->sums[b->reduction];
-    return r->scalar == OP_max && r->operand == a ? b->reduction : -1;
+    if (!split_difference(f->term->args[0], &a, &b) || a->deps) return -1;
+    int reduction = b->reduction >= 0 ? b->reduction : measured_from_zero(b);
+    *out_zero_unit = b->reduction < 0;
+    if (reduction < 0) return -1;
+    const CascadeSum *r = &c->sums[reduction];
+    return r->scalar == OP_max && r->operand == a ? reduction : -1;
 }
 
 static bool is_length(const Builder *b, double value) { return value == b->cascade->length; }
@@ -212,7 +226,8 @@ static void worsen(CascadeSum *sum, CascadeForm form) {
 
 static void class_factor(const Builder *b, CascadeSum *sum, Factor *f) {
     bool adds = sum->scalar == OP_add;
-    int reference = adds ? correcting_maximum(b->cascade, f) : -1;
+    bool zero_unit = false;
+    int reference = adds ? correcting_maximum(b->cascade, f, &zero_unit) : -1;
     if (f->term->deps == 0) {
         f->form = CASCADE_plain;
     } else if (!f->term->varies) {
@@ -220,6 +235,7 @@ static void class_factor(const Builder *b, CascadeSum *sum, Factor *f) {
     } else if (reference >= 0 && (sum->reference < 0 || sum->reference == reference)) {
         f->form = CASCADE_corrected;
         sum->reference = reference;
+        sum->zero_unit = zero_unit;
     } else {
         f->form = CASCADE_dependent;
     }
@@ -290,15 +306,9 @@ static void find_sweeps(Cascade *c, CascadeSum *sum) {
 
 /* ---- the region ------------------------------------------------------------------------------ */
 
-static void find_domain(Builder *b, const Node *node) {
-    b->domain = graph_type(b->region, node->args[0]);
-    b->reduced = 0;
-    if (op_info(node->op)->class == CLASS_ARGREDUCE) {
-        b->reduced = 1U << node_attr(node, "axis").i;
-    } else {
-        const IntList *axes = node_attr(node, "axes").ints;
-        for (uint32_t i = 0; i < axes->count; i++) b->reduced |= 1U << axes->items[i];
-    }
+static void set_domain(Builder *b, const Type *domain, uint32_t reduced) {
+    b->domain = domain;
+    b->reduced = reduced;
     axes_identity(b->axes, b->domain, b->index);
     b->cascade->length = 1;
     for (uint32_t i = 0; i < b->domain->rank; i++) {
@@ -309,24 +319,101 @@ static void find_domain(Builder *b, const Node *node) {
     }
 }
 
-Cascade *cascade_analyse(Axes *axes, Arena *arena, const Graph *region) {
-    Cascade *cascade = NEW(arena, Cascade);
-    Builder b = {.axes = axes, .arena = arena, .region = region, .cascade = cascade};
-    b.terms.arena = arena;
-    for (NodeId id = 0; id < region->nodes.count; id++) {
-        const Node *node = graph_node(region, id);
-        if (!is_reduction(node)) continue;
-        if (cascade->count == CASCADE_MAX_SUMS) return NULL;
-        if (cascade->count == 0) find_domain(&b, node);
-        CascadeSum *sum = &cascade->sums[cascade->count];
-        *sum = (CascadeSum){.node = id, .scalar = op_info(node->op)->scalar};
-        sum->operand = make_term(&b, node->args[0], b.index);
-        class_sum(&b, sum);
-        find_sweeps(cascade, sum);
-        cascade->count++;
+static void find_domain(Builder *b, const Node *node) {
+    uint32_t reduced = 0;
+    if (op_info(node->op)->class == CLASS_ARGREDUCE) {
+        reduced = 1U << node_attr(node, "axis").i;
+    } else {
+        const IntList *axes = node_attr(node, "axes").ints;
+        for (uint32_t i = 0; i < axes->count; i++) reduced |= 1U << axes->items[i];
     }
-    cascade->terms = b.list.data;
-    cascade->term_count = (uint32_t)b.list.count;
-    if (!cascade_is_valid(cascade, arena)) cascade->derived_sweeps = cascade->sweeps;
+    set_domain(b, graph_type(b->region, node->args[0]), reduced);
+}
+
+static void add_sum(Builder *b, NodeId id, Op scalar, const Term *operand) {
+    CascadeSum *sum = &b->cascade->sums[b->cascade->count];
+    *sum = (CascadeSum){.node = id, .scalar = scalar, .operand = operand};
+    class_sum(b, sum);
+    find_sweeps(b->cascade, sum);
+    b->cascade->count++;
+}
+
+/* False when there are too many. */
+static bool add_reductions(Builder *b) {
+    for (NodeId id = 0; id < b->region->nodes.count; id++) {
+        const Node *node = graph_node(b->region, id);
+        if (!is_reduction(node)) continue;
+        if (b->cascade->count == CASCADE_MAX_SUMS) return false;
+        if (b->domain == NULL) find_domain(b, node);
+        add_sum(b, id, op_info(node->op)->scalar, make_term(b, node->args[0], b->index));
+    }
+    return true;
+}
+
+static Cascade *finish(Builder *b) {
+    Cascade *cascade = b->cascade;
+    cascade->terms = b->list.data;
+    cascade->term_count = (uint32_t)b->list.count;
+    if (!cascade_is_valid(cascade, b->arena)) cascade->derived_sweeps = cascade->sweeps;
     return cascade;
+}
+
+static Builder begin(Axes *axes, Arena *arena, const Graph *region) {
+    Builder b = {.axes = axes, .arena = arena, .region = region, .cascade = NEW(arena, Cascade)};
+    b.terms.arena = arena;
+    return b;
+}
+
+Cascade *cascade_analyse(Axes *axes, Arena *arena, const Graph *region) {
+    Builder b = begin(axes, arena, region);
+    return add_reductions(&b) ? finish(&b) : NULL;
+}
+
+/* ---- contractions as sums over a row --------------------------------------------------------- */
+
+static int find_label(const IntList *labels, int64_t label) {
+    for (uint32_t i = 0; i < labels->count; i++)
+        if (labels->items[i] == label) return (int)i;
+    return -1;
+}
+
+/* The other operand's term: along the labels of the weights at the row's index, along its own ones
+ * at any. */
+static const Term *other_operand(Builder *b, const Node *node, uint32_t weights) {
+    const IntList *mine = node_attr(node, weights ? "b" : "a").ints;
+    const IntList *labels = node_attr(node, weights ? "a" : "b").ints;
+    NodeId other = node->args[1 - weights];
+    const Dim *index[TYPE_MAX_RANK];
+    for (uint32_t i = 0; i < labels->count; i++) {
+        int at = find_label(mine, labels->items[i]);
+        char name[] = {'n', (char)('0' + i)};
+        const Dim *extent = graph_type(b->region, other)->dims[i];
+        index[i] =
+            at >= 0
+                ? b->index[at]
+                : dim_of_symbol(b->axes->ctx,
+                                dim_shared_index(b->axes->ctx, (Str){name, sizeof name}, extent));
+    }
+    return make_term(b, other, index);
+}
+
+static const Term *product_of(Builder *b, NodeId id, const Term *x, const Term *y) {
+    Term term = {.op = OP_mul, .node = id, .arg_count = 2, .args = {x, y}, .reduction = -1};
+    uint32_t key[] = {2, x->id, y->id};
+    term.constant = (double)NAN;
+    term.varies = x->varies || y->varies;
+    term.deps = x->deps | y->deps;
+    return intern(b, &term, key, 3);
+}
+
+Cascade *cascade_analyse_chain(Axes *axes, Arena *arena, const Graph *region, NodeId contract,
+                               uint32_t weights, uint32_t axis) {
+    Builder b = begin(axes, arena, region);
+    const Node *node = graph_node(region, contract);
+    set_domain(&b, graph_type(region, node->args[weights]), 1U << axis);
+    if (!add_reductions(&b) || b.cascade->count == CASCADE_MAX_SUMS) return NULL;
+    const Term *operand = make_term(&b, node->args[weights], b.index);
+    add_sum(&b, contract, OP_add,
+            product_of(&b, contract, operand, other_operand(&b, node, weights)));
+    return finish(&b);
 }

@@ -6,8 +6,8 @@
  *
  *   plain      no r: it is accumulated as it is
  *   hoisted    r but not k: it leaves the sum, Σ f·c = c·Σ f; for max, as an addend
- *   corrected  exp(a(k) - r) with r = max a: the running sum is multiplied by
- *              exp(r_old - r_new) whenever r grows (online softmax)
+ *   corrected  exp(a(k) - r) with r = max a, or 0 where that is -inf: the running sum is
+ *              multiplied by exp(r_old - r_new) whenever r grows (online softmax)
  *   centred    (a(k) - r)², r the mean of a: partial sums merge by Chan's formula
  *   dependent  anything else: it needs a sweep after r is known
  *
@@ -56,6 +56,7 @@ typedef struct CascadeSum {
     const Term *operand;
     CascadeForm form; /* the least plain of its factors */
     int reference;    /* the reduction that it is corrected by or centred on; -1: none */
+    bool zero_unit;   /* corrected: from 0 where the maximum is -inf (safe_softmax) */
     uint32_t factor_count;
     Factor factors[CASCADE_MAX_FACTORS];
     uint32_t sweep;         /* from 1: the first sweep that can make it, by itself … */
@@ -74,6 +75,11 @@ typedef struct Cascade {
 /* The cascade of a row region; NULL when it has too many reductions. What is derived is already
  * validated. All lies in `arena`. */
 Cascade *cascade_analyse(Axes *axes, Arena *arena, const Graph *region);
+
+/* The same with a contraction as the last sum, over axis `axis` of its operand `weights`, which is
+ * made by the region's reductions along that axis. */
+Cascade *cascade_analyse_chain(Axes *axes, Arena *arena, const Graph *region, NodeId contract,
+                               uint32_t weights, uint32_t axis);
 
 /* Whether all that was derived agrees with the reductions one after the other (validate.c). */
 bool cascade_is_valid(const Cascade *cascade, Arena *arena);

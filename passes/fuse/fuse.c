@@ -2,6 +2,7 @@
 #include "passes/fuse/fuse.h"
 
 #include "base/messages.h"
+#include "passes/fuse/chain.h"
 #include "passes/fuse/strategy.h"
 #include "passes/kernel.h"
 #include "passes/rewrite.h"
@@ -33,8 +34,12 @@ static bool check_group(Fuser *f, const Group *group) {
     size_t lo = 1, hi = group->nodes.count;
     if (!is_fused(f, group) || beginning_is_legal(f, group, hi, &why)) return true;
     last_why = why;
+    if (group->chain) lo = group->core;
     if (!beginning_is_legal(f, group, lo, &why)) {
-        vec_push(f->arena, &f->bans, (Ban){group->root, NODE_none, why});
+        if (group->chain)
+            vec_push(f->arena, &f->chain_bans, (Ban){group->root, NODE_none, why});
+        else
+            vec_push(f->arena, &f->bans, (Ban){group->root, NODE_none, why});
         return false;
     }
     while (hi - lo > 1) {
@@ -160,7 +165,8 @@ static void write_group(Writer *w, const Group *group) {
         return;
     }
     Label label = {fuse_kernel_name(f, group), skeleton, "", root->origin};
-    label.strategy = fuse_choose_strategy(f, group, region.graph, label.name);
+    label.strategy = group->chain ? fuse_chain_strategy(f, group, label.name)
+                                  : fuse_choose_strategy(f, group, region.graph, label.name);
     write_kernel(w, &region, stored, &label);
 }
 
@@ -242,6 +248,7 @@ Graph *pass_fuse(PassContext *ctx, Arena *arena, const Graph *graph) {
     search(&f);
     fuse_merge(&f);
     limit(&f);
+    fuse_remark_chains(&f);
     fuse_remark_edges(&f);
     Writer w = {.f = &f, .to = graph_new(graph->ctx, arena, *graph->name)};
     w.map = NEW_ARRAY(f.arena, NodeId, graph->nodes.count);

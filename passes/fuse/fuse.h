@@ -30,6 +30,8 @@ typedef struct Group {
     uint32_t seen; /* the last search that came by */
     bool gone;     /* another group took its place */
     bool seeded;   /* grown around an op that accumulates: its nodes are fixed */
+    bool chain;    /* two contractions and the row between them (chain.h) */
+    uint32_t core; /* of a chain: so many of its first nodes stand together */
     NodeId root;   /* what it was begun with */
     NodeId oldest, newest;
     uint32_t code;       /* of its nodes */
@@ -74,6 +76,13 @@ typedef struct Ban {
     const char *why;
 } Ban;
 
+/* What became of a chain. */
+typedef struct ChainNote {
+    NodeId scores, values;
+    const char *why; /* NULL: it is one kernel */
+    Refusal price;
+} ChainNote;
+
 /* What access maps (axes.h) are made in. */
 typedef struct Axes {
     IrContext *ctx;
@@ -93,8 +102,9 @@ typedef struct Fuser {
     GroupList groups;
     int64_t *settings[FUSE_POINTS]; /* values of the dims by symbol */
     Axes axes;
-    Map verdicts; /* by hash: lists */
-    VEC(Ban) bans;
+    Map verdicts;              /* by hash: lists */
+    VEC(Ban) bans, chain_bans; /* of a chain, the root is the contraction of its values */
+    VEC(ChainNote) chain_notes;
     uint32_t search, *seen; /* the number of the last search; by node, the last that came by */
     Map reasons;            /* refusals by the ids of two groups */
 } Fuser;

@@ -98,6 +98,7 @@ bool group_is_row(const Fuser *f, const Group *group) {
 
 const char *group_skeleton(const Fuser *f, const Group *group, size_t count, Refusal *out_refusal) {
     const char *skeleton = "elementwise";
+    if (group->chain && count >= group->core) return "attention";
     ReduceClass first = {0};
     for (size_t i = 0; i < count && skeleton; i++) {
         NodeId id = group->nodes.data[i];

@@ -132,6 +132,10 @@ static bool may_merge(const Fuser *f, const Group *a, const Group *b, Refusal *o
         *out_refusal = refusal(REASON_size);
         return false;
     }
+    if (a->chain || b->chain) {
+        *out_refusal = refusal(REASON_two_walks);
+        return false;
+    }
     if (has_heavy(f, a) && has_heavy(f, b) && (!group_is_row(f, a) || !group_is_row(f, b))) {
         *out_refusal = refusal(REASON_two_walks);
         return false;

@@ -10,6 +10,7 @@
  * The group is then cut back to its longest beginning that leaves few results: a contraction's
  * epilogue ends at one tensor, a row at a few. */
 #include "passes/fuse/axes.h"
+#include "passes/fuse/chain.h"
 #include "passes/fuse/cost.h"
 #include "passes/fuse/reduction.h"
 
@@ -303,8 +304,10 @@ static void add_seed(Growth *g, NodeId seed) {
     group->seed_count = (uint32_t)group->nodes.count;
 }
 
-/* Contractions and their like first, for an epilogue costs nothing; then rows. */
+/* Chains first, for no pair of their parts is worth as much; then contractions and their like, for an
+ * epilogue costs nothing; then rows. */
 void fuse_seed(Fuser *f) {
+    fuse_seed_chains(f);
     Growth g = {.f = f, .stamps = NEW_ARRAY(f->arena, uint32_t, f->graph->nodes.count)};
     for (int rows = 0; rows < 2; rows++) {
         for (NodeId id = 0; id < f->graph->nodes.count; id++) {

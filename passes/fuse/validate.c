@@ -90,14 +90,30 @@ static double apply(Trial *t, const Term *term, const double *x) {
     }
 }
 
+/* The algebra looks into sums, products and casts; for anything else that depends on no reduction
+ * any numbers stand. */
+static bool is_drawn(const Term *term) {
+    switch (term->op) {
+    case OP_input: return true;
+    case OP_add:
+    case OP_sub:
+    case OP_neg:
+    case OP_mul:
+    case OP_div:
+    case OP_cast: return false;
+    default: return term->varies && term->deps == 0;
+    }
+}
+
 static double evaluate_known(Trial *t, const Term *term, uint32_t k) {
     if (t->known[term->id]) return t->memo[term->id];
     double x[3] = {0}, value;
-    for (uint32_t i = 0; i < term->arg_count; i++) x[i] = evaluate_known(t, term->args[i], k);
+    for (uint32_t i = 0; i < term->arg_count && !is_drawn(term); i++)
+        x[i] = evaluate_known(t, term->args[i], k);
     if (term->reduction >= 0)
         value = t->results[term->reduction];
     else
-        value = term->op == OP_input ? t->leaves[term->id][k] : apply(t, term, x);
+        value = is_drawn(term) ? t->leaves[term->id][k] : apply(t, term, x);
     t->known[term->id] = true;
     t->memo[term->id] = value;
     return value;
@@ -228,12 +244,13 @@ static State merge(const Cascade *c, const State *a, const State *b) {
     return s;
 }
 
-/* Hoisted factors come back; a maximum that was never finite makes exp(inf - inf). */
+/* Hoisted factors come back; a maximum that was never finite makes exp(inf - inf), unless the model
+ * measures from 0 then. */
 static void project(Trial *t, const State *s, double *results) {
     for (uint32_t i = 0; i < t->cascade->count; i++) {
         const CascadeSum *sum = &t->cascade->sums[i];
         double value = s->values[i];
-        if (sum->form == CASCADE_corrected)
+        if (sum->form == CASCADE_corrected && !sum->zero_unit)
             value += results[sum->reference] - results[sum->reference];
         for (uint32_t n = 0; n < sum->factor_count; n++) {
             const Factor *f = &sum->factors[n];

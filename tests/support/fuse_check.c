@@ -105,6 +105,7 @@ static const char *run_kernel(const Checker *c, const Node *kernel, const EvalVa
     KernelCase test = {.ctx = c->check->ctx,
                        .region = kernel->regions[0],
                        .skeleton = skeleton,
+                       .strategy = *node_attr(kernel, "strategy").str,
                        .symbols = c->check->symbols,
                        .inputs = operands,
                        .compile = c->check->kernels == FUSE_kernels_compiled};

@@ -12,10 +12,11 @@
 typedef struct KernelCase {
     IrContext *ctx;
     const Graph *region;
-    Str skeleton;
+    Str skeleton, strategy;
     const int64_t *symbols;          // by id, of the model's dims
     const EvalValue *inputs;         // of the region
     bool compile;                    // also through LLVM
+    bool same_bits;                  // and for AVX-512, where it is there, to the same bits
     const struct Schedule *schedule; // NULL: the skeleton's own
     const char *gpu;                 // the target for PTX; NULL: none is made
     PtxBatch *assembler;             // of that target; NULL: it is not assembled

@@ -9,12 +9,18 @@
 // ---- what is expected
 
 // All passes of -O2 up to fuse, or those without layouts.
-static const char *const pipelines[] = {"inline,decompose,fold", "inline,decompose,fold,plan,pack"};
+static const char *const pipelines[] = {"inline,decompose,fold,hoist",
+                                        "inline,decompose,fold,hoist,plan,pack"};
 
-static bool folds_weights(const Graph *graph) {
-    for (NodeId id = 0; id < graph->nodes.count; id++)
-        if (graph_node(graph, id)->op == OP_conv) return true;
-    return false;
+// Batch norms that fold into a convolution, quotients that hoist moves behind the second of two
+// contractions.
+static bool regroups_sums(const Graph *graph) {
+    uint32_t contractions = 0, convolutions = 0;
+    for (NodeId id = 0; id < graph->nodes.count; id++) {
+        contractions += graph_node(graph, id)->op == OP_contract;
+        convolutions += graph_node(graph, id)->op == OP_conv;
+    }
+    return convolutions > 0 || contractions > 1;
 }
 
 static void check_graph(const Graph *graph, uint32_t kernels, FuseKernels how) {
@@ -25,7 +31,7 @@ static void check_graph(const Graph *graph, uint32_t kernels, FuseKernels how) {
             FuseCheck check = {.ctx = graph->ctx,
                                .graph = graph,
                                .passes = str_from(pipelines[pipeline]),
-                               .regroups = folds_weights(graph),
+                               .regroups = regroups_sums(graph),
                                .symbols = symbols,
                                .inputs = model_inputs(graph, arena, symbols),
                                .kernels = how};
@@ -68,9 +74,12 @@ static void test_rows(void) { check_single_kernels("tests/models/fusion/rows.g")
 static void test_epilogues(void) { check_single_kernels("tests/models/fusion/epilogues.g"); }
 static void test_products(void) { check_single_kernels("tests/models/fusion/products.g"); }
 
+static void test_attention(void) { check_single_kernels("tests/models/fusion/attention.g"); }
+
 int main(void) {
     RUN(test_rows);
     RUN(test_epilogues);
     RUN(test_products);
+    RUN(test_attention);
     return test_done();
 }
