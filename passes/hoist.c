@@ -68,6 +68,11 @@ static bool is_row_reduction(const Hoist *h, const Node *node) {
            same_dims(graph_type(h->g, node->args[0]), h->type);
 }
 
+/* Weights are measured from it, so that sums of them stay finite. */
+static bool is_row_maximum(const Hoist *h, const Node *node) {
+    return node->op == OP_reduce_max && is_row_reduction(h, node);
+}
+
 static bool is_scores(const Hoist *h, const Node *node) {
     return node->op == OP_contract && same_dims(node->type, h->type);
 }
@@ -170,6 +175,7 @@ static NodeId hoist_contract(Rewrite *r, NodeId id, uint32_t which) {
     }
     if (h.key_axis < 0 || !is_behind(&h, args[which], is_scores)) return NODE_none;
     NodeId weights = peel(&h, args[which]);
+    if (!is_behind(&h, weights, is_row_maximum)) return NODE_none;
     if (h.count == 0 || !pass_allows(r->ctx, "hoist-factor", r->from, id)) return NODE_none;
     args[which] = weights;
     return rebuild(&h, node, args, which);

@@ -109,7 +109,8 @@ static bool find_key_axis(Attention *s) {
     return first != second;
 }
 
-/* Axes of the scores that the keys and the values lack: a block of them shares keys. The longest. */
+/* Axes of the scores that neither keys nor values have: a block of such queries shares both. The
+ * longest. */
 static bool find_query_axis(Attention *s) {
     const Type *type = s->scores.node->type;
     int64_t most = -1;
@@ -272,8 +273,8 @@ DType attention_sum_dtype(const Attention *s, const Product *p) {
     return emit_sum_dtype(&s->e, p->id);
 }
 
-/* As many rows as leave room for a row of vectors and one broadcast, among those that divide `whole`
- * rows. */
+/* As many rows as leave room for a row of vectors and one broadcast, among those that divide
+ * `whole` rows. */
 static int64_t rows_beside(const Attention *s, const Product *p, int64_t columns, int64_t whole) {
     const Target *t = s->request->target;
     if (t->kind == TARGET_gpu) return 8;

@@ -6,7 +6,7 @@
  * What lies between the two contractions on the way to the weights joins them in one group, if the
  * cascade algebra (cascade.h) finds all its sums in one sweep over the keys: then the kernel holds
  * a block of weights at a time, and the rows of scores, which would be the largest tensors of the
- * model, are never stored. Pairs of these alone would not do: scores and softmax need whole rows. */
+ * model, are never stored. No two of these parts alone would do, as they need whole rows. */
 #include "passes/fuse/chain.h"
 
 #include "passes/fuse/cascade.h"
@@ -94,6 +94,13 @@ static void look_behind(Chain *c) {
             if (c->behind_count < MOST_BETWEEN && !is_listed(c, node->args[k]))
                 c->behind[c->behind_count++] = node->args[k];
     }
+}
+
+/* Without one, two products are better made by themselves, with their operands packed. */
+static bool has_reduction(const Chain *c) {
+    for (uint32_t i = 0; i < c->behind_count; i++)
+        if (fuser_is_op(c->f, c->behind[i]) && is_row_reduction(c, c->behind[i])) return true;
+    return false;
 }
 
 /* The scores, what is made of them on the way to the weights, the sums of these, and `values`, in
@@ -306,7 +313,7 @@ static void try_operand(Fuser *f, NodeId values, uint32_t operand) {
     if (f->in[values].count > 0 || !fuser_is_op(f, c->weights) || !find_axis(c)) return;
     if (fuser_class(f, c->weights) == CLASS_CONTRACT) return;
     look_behind(c);
-    if (c->scores == NODE_none) return;
+    if (c->scores == NODE_none || !has_reduction(c)) return;
     c->in = NEW_ARRAY(f->arena, bool, f->graph->nodes.count);
     make_group(c);
 }

@@ -304,8 +304,8 @@ static void add_seed(Growth *g, NodeId seed) {
     group->seed_count = (uint32_t)group->nodes.count;
 }
 
-/* Chains first, for no pair of their parts is worth as much; then contractions and their like, for an
- * epilogue costs nothing; then rows. */
+/* Chains first, for no pair of their parts is worth as much; then contractions and their like, for
+ * an epilogue costs nothing; then rows. */
 void fuse_seed(Fuser *f) {
     fuse_seed_chains(f);
     Growth g = {.f = f, .stamps = NEW_ARRAY(f->arena, uint32_t, f->graph->nodes.count)};

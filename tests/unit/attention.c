@@ -1,6 +1,6 @@
-// Attention kernels, generated: every dtype, lengths that are odd or shorter than a block, dims that
-// vary, heads that share keys, every kind of mask; evaluator, tile programs in both states, compiled
-// code for AVX2 and AVX-512 (to the same bits), and PTX on the software device.
+// Attention kernels, generated: every dtype, lengths that are odd or shorter than a block, dims
+// that vary, heads that share keys, every kind of mask; evaluator, tile programs in both states,
+// compiled code for AVX2 and AVX-512 (to the same bits), and PTX on the software device.
 #include "codegen/skeleton/skeleton.h"
 #include "ir/build.h"
 #include "ir/schedule.h"
@@ -227,11 +227,11 @@ static int64_t draw(const int64_t *from, size_t count) {
 #define DRAW(...) draw((int64_t[]){__VA_ARGS__}, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 
 static Shape random_shape(int number) {
-    Shape s = {.batch = DRAW(1, 2),
+    Shape s = {.batch = DRAW(1, 1, 2),
                .groups = DRAW(1, 1, 2),
                .shared = DRAW(1, 1, 3),
-               .queries = DRAW(1, 3, 15, 16, 17, 31, 48, 64, 65, 100),
-               .keys = DRAW(1, 5, 13, 63, 64, 65, 130, 192, 193, 205),
+               .queries = DRAW(1, 3, 15, 16, 17, 31, 48, 65),
+               .keys = DRAW(1, 5, 13, 63, 64, 65, 130, 193),
                .width = DRAW(8, 16, 32, 40, 64, 7),
                .columns = DRAW(8, 16, 32, 48, 64, 20, 3),
                .dtype = (DType)DRAW(DT_f32, DT_f32, DT_bf16, DT_f16, DT_f64),
@@ -245,7 +245,7 @@ static Shape random_shape(int number) {
 }
 
 static void test_random_shapes(void) {
-    int count = test_long() ? 400 : 14;
+    int count = test_long() ? 400 : 8;
     Emulated device;
     bool opened = CHECK(emulated_open(&device, "sm_80"));
     for (int i = 0; i < count; i++) {
@@ -271,15 +271,12 @@ static void test_widths(void) {
 
 static void test_masks(void) {
     for (Mask mask = 0; mask < MASK_count; mask++) {
-        Shape s = {.batch = 1, .groups = 1, .shared = 1, .queries = 40, .keys = 210};
+        Shape s = {.batch = 1, .groups = 1, .shared = 1, .queries = 33, .keys = 197};
         s.width = s.columns = 8;
         s.dtype = DT_f32;
         s.mask = mask;
         s.safe = mask % 2 != 0;
-        check_shape(&s, true, NULL, NULL);
-        s.queries = 130;
-        s.keys = 67;
-        s.varies = true;
+        s.varies = mask % 3 != 0;
         check_shape(&s, true, NULL, NULL);
     }
 }
@@ -295,7 +292,7 @@ static void test_schedules(void) {
                .columns = 40,
                .dtype = DT_f32,
                .mask = MASK_causal};
-    for (int64_t queries = 32; queries <= 96; queries += 32) {
+    for (int64_t queries = 32; queries <= 64; queries += 32) {
         Schedule schedule = {.queries = queries, .unroll = 4, .grain = 4096};
         check_shape(&s, true, &schedule, NULL);
     }
