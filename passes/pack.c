@@ -7,6 +7,7 @@
  * slice, which kernels absorb as index maps: column n of step k is P[n // NR, k, n % NR],
  * contiguous along a tile. The values are the same, bit for bit. Depthwise kernels, whose groups
  * are narrower than a tile, only get their channels last: P[taps…, C, O]. */
+#include "base/map.h"
 #include "ir/build.h"
 #include "ir/eval.h"
 #include "passes/rewrite.h"
@@ -136,6 +137,30 @@ static NodeId permuted_view(const Packing *p, const int64_t *perm) {
     return moved == NODE_none ? NODE_none : unpermuted(p->g, moved, perm);
 }
 
+/* What was packed before: a layer that is unrolled over time reads the same weights at each step. */
+typedef struct PackingKey {
+    int64_t w, columns, panels, perm[TYPE_MAX_RANK];
+} PackingKey;
+
+/* `view` of the packing, made once for equal ones; what could not be made is not tried again. */
+static NodeId shared_view(Rewrite *r, const Packing *p, const int64_t *perm, bool panels) {
+    Map *views = r->state;
+    if (views == NULL) {
+        r->state = views = NEW(r->ctx->scratch, Map);
+        views->arena = r->ctx->scratch;
+    }
+    PackingKey key = {.w = p->w, .columns = p->columns, .panels = panels};
+    for (uint32_t i = 0; i < graph_type(p->g, p->w)->rank; i++) key.perm[i] = perm[i];
+    Str bytes = {(const char *)&key, sizeof key};
+    NodeId *view = map_get(views, bytes);
+    if (view == NULL) {
+        view = NEW(r->ctx->scratch, NodeId);
+        *view = panels ? packed_view(p, perm) : permuted_view(p, perm);
+        map_set(views, bytes, view);
+    }
+    return *view;
+}
+
 /* ---- what is packed -------------------------------------------------------------------------- */
 
 static bool is_packable(const Graph *g, NodeId w) {
@@ -208,7 +233,7 @@ static NodeId pack_contract(Rewrite *r, NodeId id) {
     NodeId args[] = {rewrite_arg(r, id, 0), rewrite_arg(r, id, 1)};
     Packing p = {
         .g = r->to, .ctx = r->ctx, .w = args[k], .columns = contract_columns_for(r->ctx, node)};
-    args[k] = packed_view(&p, perm);
+    args[k] = shared_view(r, &p, perm, true);
     remark(r->ctx, r->to, p.w, args[k], node->op);
     return args[k] == NODE_none ? NODE_none : build_op(r->to, node->op, args, 2, node->attrs);
 }
@@ -224,7 +249,7 @@ static NodeId pack_conv(Rewrite *r, NodeId id) {
     perm[rank - 2] = 1;
     perm[rank - 1] = 0;
     bool straddles = groups > 1 && extent(r->to, p.w, 0) / groups % p.columns != 0;
-    args[1] = straddles ? permuted_view(&p, perm) : packed_view(&p, perm);
+    args[1] = shared_view(r, &p, perm, !straddles);
     remark(r->ctx, r->to, p.w, args[1], node->op);
     return args[1] == NODE_none ? NODE_none : build_op(r->to, node->op, args, 2, node->attrs);
 }
