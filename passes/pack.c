@@ -137,7 +137,7 @@ static NodeId permuted_view(const Packing *p, const int64_t *perm) {
     return moved == NODE_none ? NODE_none : unpermuted(p->g, moved, perm);
 }
 
-/* What was packed before: a layer that is unrolled over time reads the same weights at each step. */
+/* What was packed before: a layer unrolled over time reads the same weights at each step. */
 typedef struct PackingKey {
     int64_t w, columns, panels, perm[TYPE_MAX_RANK];
 } PackingKey;

@@ -16,11 +16,11 @@ typedef struct Block {
     size_t size;
 } Block;
 
-/* What is left of a launch for one thread, in a cache line of its own. */
+/* What one thread has of a launch, in a cache line of its own. */
 typedef struct SessionShare {
-    _Atomic int64_t next;
-    int64_t end;
-    char apart[48];
+    _Atomic int64_t taken; /* of its points */
+    int64_t begin, end;
+    char apart[40];
 } SessionShare;
 
 typedef struct CudaSession CudaSession;
@@ -40,6 +40,8 @@ struct tcc_session {
     uint32_t bucket;
     int64_t *points;       /* by launch */
     SessionShare *shares;  /* by thread */
+    const void *weights;   /* of the last launch that threads shared */
+    bool backward;         /* whether it went through its points from the end */
     double shared_ns;      /* the least time of a run's launches that threads can share */
     double close_ns;       /* the same of this run and those that it followed closely */
     uint64_t last_end;     /* when the last run ended */
