@@ -37,7 +37,7 @@ LIBRARIES = {
 
 # What every folder may use: C11, POSIX, and the processor.
 SYSTEM = set("""
-assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign
+assert complex ctype errno execinfo fenv float inttypes iso646 limits locale math setjmp signal stdalign
 stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string strings tgmath threads time
 dirent dlfcn elf fcntl ftw getopt libgen link poll pthread sched semaphore spawn unistd wchar
 cpuid immintrin
