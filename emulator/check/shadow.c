@@ -61,16 +61,22 @@ static CellMore *more_make(Shadow *s, Cell *cell) {
     return &s->mores.data[cell->more - 1];
 }
 
-static Cell *parts_of(Shadow *s, Cell *cell) {
-    if (more_of(s, cell)->parts) return more_of(s, cell)->parts;
-    Cell *parts = NEW_ARRAY(s->arena, Cell, 4);
-    CellMore whole = *more_of(s, cell);
-    for (int i = 0; i < 4; i++) {
-        parts[i] = (Cell){.write = cell->write, .read = cell->read};
-        if (whole.strong.time) more_make(s, &parts[i])->strong = whole.strong;
+/* The parts of a word that an access of [at, at + size) of it needs, none larger than there are:
+ * each was accessed as the larger one was. */
+static const CellMore *parts_of(Shadow *s, Cell *cell, uint32_t at, uint32_t size) {
+    const CellMore *more = more_of(s, cell);
+    uint32_t shift = (at | size) % 2 ? 0 : 1;
+    if (more->parts && more->part_shift <= shift) return more;
+    Cell *parts = NEW_ARRAY(s->arena, Cell, 4u >> shift);
+    for (uint32_t i = 0; i < 4u >> shift; i++) {
+        const Cell *larger = more_of(s, cell)->parts ? &more_of(s, cell)->parts[i / 2] : cell;
+        Epoch strong = more_of(s, larger)->strong;
+        parts[i] = (Cell){.write = larger->write, .read = larger->read};
+        if (strong.time) more_make(s, &parts[i])->strong = strong;
     }
     more_make(s, cell)->parts = parts;
-    return parts;
+    more_make(s, cell)->part_shift = (uint8_t)shift;
+    return more_of(s, cell);
 }
 
 static Epoch *readers_of(Shadow *s, Cell *cell) {
@@ -192,8 +198,10 @@ static bool access_word(Shadow *s, const Access *a, ShadowAccess kind, uint32_t 
     bool race = false;
     if (size == 4 && !more_of(s, cell)->parts)
         return access_cell(s, a, kind, cell, out_earlier, out_kind);
-    Cell *parts = parts_of(s, cell);
-    for (uint32_t i = at % 4; i < at % 4 + size && !race; i++)
+    const CellMore *more = parts_of(s, cell, at % 4, size);
+    Cell *parts = more->parts;
+    uint32_t shift = more->part_shift;
+    for (uint32_t i = at % 4 >> shift; i < (at % 4 + size) >> shift && !race; i++)
         race = access_cell(s, a, kind, &parts[i], out_earlier, out_kind);
     return race;
 }
@@ -245,11 +253,14 @@ static bool quick_cell(Shadow *s, Cell *cell, ShadowAccess kind, const Epoch *se
 static bool quick_word(Shadow *s, ShadowAccess kind, const Epoch *self, uint32_t lane,
                        uint32_t floor, uint32_t at, uint32_t bytes) {
     Cell *cell = &s->cells[at / 4];
-    Cell *parts = cell->more ? s->mores.data[cell->more - 1].parts : NULL;
+    const CellMore *more = more_of(s, cell);
     if (cell->copy) return false;
-    if (!parts) return bytes == 4 && quick_cell(s, cell, kind, self, lane, floor);
+    if (!more->parts) return bytes == 4 && quick_cell(s, cell, kind, self, lane, floor);
+    if ((at | bytes) & ((1u << more->part_shift) - 1)) return false;
+    uint32_t first = at % 4 >> more->part_shift, end = (at % 4 + bytes) >> more->part_shift;
+    Cell *parts = more->parts;
     bool good = true;
-    for (uint32_t i = at % 4; i < at % 4 + bytes; i++)
+    for (uint32_t i = first; i < end; i++)
         good &= quick_cell(s, &parts[i], kind, self, lane, floor);
     return good;
 }

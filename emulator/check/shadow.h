@@ -1,8 +1,8 @@
 /* What is remembered of every word of a CTA's shared memory: who wrote it last, who read it since,
  * which bytes were written at all, and which copy is still on its way to it.
  *
- * A cell stands for 4 bytes. Once a part of a word is accessed, the word gets four cells of a byte
- * each: kernels with 8- and 16-bit elements let neighbours share words. */
+ * A cell stands for 4 bytes. Once a half or a byte of a word is accessed, the word gets cells of
+ * that size: kernels with 8- and 16-bit elements let neighbours share words. */
 #ifndef TCC_EMULATOR_CHECK_SHADOW_H
 #define TCC_EMULATOR_CHECK_SHADOW_H
 
@@ -21,7 +21,8 @@ typedef struct CellMore {
     Epoch strong;   /* the last strong write */
     Epoch *readers; /* the last reads, by warp, */
     bool shared;    /* when `read` cannot say them */
-    Cell *parts;    /* four cells of a byte, once a part of the word was accessed; else NULL */
+    Cell *parts;    /* cells of 1 << part_shift bytes, once a part of the word was accessed */
+    uint8_t part_shift;
 } CellMore;
 
 /* ... these: the word belongs to an mbarrier, or to no variable. */
