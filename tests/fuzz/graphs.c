@@ -33,7 +33,7 @@ typedef struct Options {
 
 // What a process that judges says of where it is and what it found.
 typedef struct Report {
-    uint64_t seed, graphs, compiled, threaded;
+    uint64_t seed, graphs, compiled, threaded, repeated;
     uint32_t way;
     bool made, twisted, pair, failed;
     char why[MESSAGE];
@@ -54,6 +54,7 @@ static bool judge_one(FuzzJudge *judge, Arena *arena, const FuzzCase *c, bool tw
     report->compiled++;
     const char *why = fuzz_judge(judge, arena, c, way);
     report->threaded += fuzz_judge_was_threaded(judge);
+    report->repeated += fuzz_judge_was_repeated(judge);
     if (why) snprintf(report->why, MESSAGE, "%s", why);
     report->failed = why != NULL;
     return !why;
@@ -85,6 +86,7 @@ static bool judge_seed(const Options *options, FuzzJudge *judge, uint64_t seed, 
     FuzzPair pair;
     report->seed = seed;
     report->made = false;
+    fuzz_judge_forget(judge);
     fuzz_make(seed, arena, &pair);
     report->made = report->pair = true;
     const char *why = fuzz_judge_pair(arena, &pair);
@@ -182,8 +184,9 @@ static int run_seeds(const Options *options) {
         show_failure(options, judge, report);
     }
     if (!options->device)
-        printf("%llu of the compilations ran on several threads\n",
-               (unsigned long long)report->threaded);
+        printf("%llu of the compilations ran on several threads, %llu came to a program of "
+               "before\n",
+               (unsigned long long)report->threaded, (unsigned long long)report->repeated);
     printf("%llu graphs, %llu compilations, %u failed\n", (unsigned long long)report->graphs,
            (unsigned long long)report->compiled, failures);
     fuzz_judge_free(judge);

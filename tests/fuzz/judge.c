@@ -39,7 +39,8 @@ enum { WAYS = sizeof ways / sizeof *ways };
 
 struct FuzzJudge {
     LibraryHost hosts[WAYS];
-    bool open[WAYS], threaded;
+    bool open[WAYS], threaded, repeated;
+    LibrarySeen seen; // programs of this graph
     const char *device;
 };
 
@@ -135,16 +136,21 @@ static Str text_of(Arena *arena, const FuzzCase *c) {
     return buf_str(&buf);
 }
 
+void fuzz_judge_forget(FuzzJudge *judge) { judge->seen.count = 0; }
+bool fuzz_judge_was_repeated(const FuzzJudge *judge) { return judge->repeated; }
+
 const char *fuzz_judge(FuzzJudge *judge, Arena *arena, const FuzzCase *c, uint32_t way) {
     LibraryCase test = {.host = host_of(judge, way),
                         .text = text_of(arena, c),
                         .inputs = c->inputs,
                         .input_count = (uint32_t)c->graph->inputs.count,
-                        .unchecked = c->large};
+                        .unchecked = c->large,
+                        .seen = way == FUZZ_o0 ? NULL : &judge->seen};
     LibraryResult result;
     const char *why = library_case_run(&test, arena, &result);
     judge->threaded = result.threads > 1;
-    if (why || !c->exact) return why;
+    judge->repeated = result.repeated;
+    if (why || !c->exact || result.repeated) return why;
     EvalValue *want = evaluate(arena, c, &why);
     if (!want) return why;
     for (uint32_t i = 0; i < result.output_count && want; i++) {
@@ -168,6 +174,7 @@ const char *fuzz_judge_apart(FuzzJudge *judge, Arena *arena, const FuzzCase *c, 
     pid_t child = fork();
     if (child == 0) {
         fuzz_limit_time();
+        fuzz_judge_forget(judge);
         const char *why = fuzz_judge(judge, arena, c, way);
         if (why) snprintf(shared, MESSAGE, "%s", why);
         _exit(0);

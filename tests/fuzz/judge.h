@@ -20,6 +20,13 @@ void fuzz_judge_free(FuzzJudge *judge);
 // evaluator's. NULL when all is well, else what is wrong, in `arena`.
 const char *fuzz_judge(FuzzJudge *judge, Arena *arena, const FuzzCase *c, uint32_t way);
 
+// What becomes, at the same effort of LLVM, the very program that the judge has found right is not
+// run again: the same tile programs, launches and places of buffers are the same machine code on
+// the same values. Both graphs of a pair count as one; fuzz_judge_forget begins another.
+void fuzz_judge_forget(FuzzJudge *judge);
+// Whether the last case was left alone for that.
+bool fuzz_judge_was_repeated(const FuzzJudge *judge);
+
 // The same in a process of its own, where crashes and endless loops are faults too.
 const char *fuzz_judge_apart(FuzzJudge *judge, Arena *arena, const FuzzCase *c, uint32_t way);
 

@@ -1,14 +1,14 @@
-// fuzz-hosts FIRST COUNT: the hosts of the seeds FIRST, FIRST + 1, …, each in a process of its own.
+// fuzz-hosts FIRST COUNT: hosts of the seeds FIRST, FIRST + 1 and so on, each in its own process.
 // fuzz-hosts --print=SEED: its graph, as the text that leads to its outputs.
 //
 // A host builds a random graph, compiles it at some level, has it checked against the evaluator,
 // and runs it on one and on three threads, which must give the same bits. In one of three its
 // allocator fails, in one of six the process may have little memory. Whatever happens it has to end
-// in time, with a status that fits: a host that hangs prints where its threads are.
+// in time, with a status that fits: a host that hangs prints what its threads wait for, and stays for
+// a debugger where FUZZ_STOP is set.
 #include "tests/fuzz/hosts/hosts.h"
 
 #include <dirent.h>
-#include <execinfo.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -33,21 +33,18 @@ static void print_file(const char *task, const char *name) {
 }
 
 static void say_where(int number) {
-    void *frames[64];
     DIR *tasks = opendir("/proc/self/task");
     fprintf(stderr, "hangs: %s\n", number == SIGPROF ? "busy" : "waiting");
-    backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
     for (const struct dirent *entry; tasks && (entry = readdir(tasks));) {
         if (entry->d_name[0] == '.') continue;
         print_file(entry->d_name, "wchan");
         print_file(entry->d_name, "syscall");
     }
+    if (getenv("FUZZ_STOP")) pause(); // for a debugger
     _exit(HANGS);
 }
 
 static void limit_time(void) {
-    void *frame;
-    backtrace(&frame, 1); // loads what it needs
     signal(SIGPROF, say_where);
     signal(SIGALRM, say_where);
     struct itimerval timer = {.it_value = {.tv_sec = PROCESSOR_SECONDS}};
