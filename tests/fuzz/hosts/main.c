@@ -4,8 +4,8 @@
 // A host builds a random graph, compiles it at some level, has it checked against the evaluator,
 // and runs it on one and on three threads, which must give the same bits. In one of three its
 // allocator fails, in one of six the process may have little memory. Whatever happens it has to end
-// in time, with a status that fits: a host that hangs prints what its threads wait for, and stays for
-// a debugger where FUZZ_STOP is set.
+// in time, with a status that fits: a host that hangs prints what its threads wait for, and stays
+// for a debugger where FUZZ_STOP is set.
 #include "tests/fuzz/hosts/hosts.h"
 
 #include <dirent.h>
