@@ -154,6 +154,8 @@ static void choose_panels(Planner *p) {
         if (p->plan.copies) bytes = copied(p, p->plan.rows, p->width, false) * p->bytes;
         room = p->target->l1_bytes / (p->plan.copies ? 2 : 4);
     }
+    int64_t weights = p->taps * p->channels * tune(p->s->w->dims[0]) * p->bytes;
+    p->plan.asks = !p->plan.spread && weights > p->target->l2_bytes / 2;
     int64_t many = most(room / most(bytes, 1), 1);
     p->plan.panels = ceil_div(p->panels, ceil_div(p->panels, least(many, p->panels)));
 }

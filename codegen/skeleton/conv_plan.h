@@ -14,6 +14,7 @@ typedef struct ConvPlan {
     /* Panels go across groups, which have few output channels: each lane multiplies a pixel's
      * channel of its own, and the copy has a pixel's channels once for every lane. */
     bool spread;
+    bool asks; /* tiles ask the second cache for the next panel of weights, which holds not all */
 } ConvPlan;
 
 ConvPlan conv_plan(const Conv *s);

@@ -116,6 +116,43 @@ static TileId read_pixels(const Tile *tile) {
     return conv_copy_read(&t->copy, row, column, lane);
 }
 
+/* Tiles of the block for each panel. */
+static int64_t tile_count(const Tiles *t) {
+    const ConvPlan *plan = &t->plan;
+    int64_t down = plan->block_rows / plan->rows, across = plan->block_columns / plan->columns;
+    return down * across > 0 ? down * across : 1;
+}
+
+/* Each tile asks for an equal part of the next panel, which is packed: one row of elements. */
+static void ask_for_next_panel(const Tile *tile, const Dim *channel) {
+    const Tiles *t = tile->t;
+    Conv *s = t->s;
+    IrContext *ctx = s->e.ctx;
+    bool packed = graph_node(s->request->region, s->node->args[1])->op != OP_input;
+    if (!t->plan.asks || !packed || t->partial) return;
+    int64_t step = (t->plan.nr + tile_count(t) - 1) / tile_count(t);
+    const Dim *saved[TYPE_MAX_RANK], *zero = dim_const(ctx, 0), *k = zero, *terms = s->channels;
+    for (uint32_t i = 0; i < s->spatial; i++) {
+        k = dim_add(ctx, dim_mul(ctx, k, s->w->dims[2 + i]), s->w_index[2 + i]);
+        terms = dim_mul(ctx, terms, s->w->dims[2 + i]);
+    }
+    k = dim_add(ctx, dim_mul(ctx, k, s->channels), channel);
+    int64_t across = (t->plan.block_columns + t->plan.columns - 1) / t->plan.columns;
+    const Dim *down = dim_floordiv(ctx, tile->row, dim_const(ctx, t->plan.rows));
+    const Dim *number = dim_floordiv(ctx, tile->column, dim_const(ctx, t->plan.columns));
+    number = dim_add(ctx, dim_scale(ctx, down, across), number);
+    for (uint32_t i = 0; i < s->spatial + 2; i++) {
+        saved[i] = s->w_index[i];
+        s->w_index[i] = zero;
+    }
+    s->w_index[0] = conv_output_channel(s, ctx, dim_offset(ctx, t->panel, t->plan.nr));
+    conv_set_shape(&s->e, 1, 1, 0, 1);
+    s->e.ask = dim_scale(ctx, dim_add(ctx, dim_mul(ctx, number, terms), k), step);
+    emit_value(&s->e, s->node->args[1], s->w_index);
+    s->e.ask = NULL;
+    for (uint32_t i = 0; i < s->spatial + 2; i++) s->w_index[i] = saved[i];
+}
+
 static TileId add_products(const Tile *tile, TileId acc, TileId a, TileId b) {
     Conv *s = tile->t->s;
     ValueEmitter *e = &s->e;
@@ -135,6 +172,7 @@ static TileId add_step(SumNest *n, TileId acc) {
     }
     conv_set_channel(s, n->e->ctx, channel);
     TileId b = read_panel(tile->t);
+    ask_for_next_panel(tile, channel);
     return add_products(tile, acc, read_pixels(tile), b);
 }
 
