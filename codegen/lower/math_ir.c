@@ -1,5 +1,6 @@
 #include "codegen/lower/math_ir.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/guard.h"
@@ -131,7 +132,31 @@ V r_round(const Real *r, V a) { return intrinsic1(r, "llvm.roundeven", a); }
 V r_fence(const Real *r, V a) { return intrinsic1(r, "llvm.arithmetic.fence", a); }
 
 V r_min(const Real *r, V a, V b) { return intrinsic(r, "llvm.minimum", (V[]){a, b}, 2); }
-V r_max(const Real *r, V a, V b) { return intrinsic(r, "llvm.maximum", (V[]){a, b}, 2); }
+
+// Whether every lane is one number known here, neither NaN nor -0.
+static bool is_plain_constant(const Real *r, V v) {
+    if (!LLVMIsConstant(v)) return false;
+    for (unsigned i = 0; i < (r->m->lanes > 0 ? r->m->lanes : 1); i++) {
+        V lane = r->m->lanes > 0 ? LLVMGetAggregateElement(v, i) : v;
+        LLVMBool loses;
+        if (!lane || !LLVMIsAConstantFP(lane)) return false;
+        double number = LLVMConstRealGetDouble(lane, &loses);
+        if (isnan(number) || (number == 0 && signbit(number))) return false;
+    }
+    return true;
+}
+
+// x86 has no maximum that hands on NaN. With a constant c that is neither NaN nor -0 there is
+// a <= c ? c : a: NaN compares false and stays, and of a zero of either sign and +0 it takes c.
+V r_max(const Real *r, V a, V b) {
+    if (is_plain_constant(r, a)) {
+        V swapped = a;
+        a = b, b = swapped;
+    }
+    if (r->m->target == MATH_X86 && is_plain_constant(r, b))
+        return LLVMBuildSelect(r->m->builder, r_compare(r, LLVMRealOLE, a, b), b, a, "");
+    return intrinsic(r, "llvm.maximum", (V[]){a, b}, 2);
+}
 
 V r_copysign(const Real *r, V magnitude, V sign) {
     return intrinsic(r, "llvm.copysign", (V[]){magnitude, sign}, 2);

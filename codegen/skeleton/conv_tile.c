@@ -1,4 +1,4 @@
-/* The sums of a register tile: over the taps in row-major order and, innermost, over the channels. */
+/* The sums of a register tile: over the taps in row-major order and, innermost, the channels. */
 #include "codegen/skeleton/conv_tile.h"
 
 /* Of one axis, laid out one after the other: nothing but additions is between them. */
