@@ -14,6 +14,12 @@ static const Target *native_target(void) {
     return best;
 }
 
+/* Whether it is a level of x86-64 and no more. */
+static bool is_level(const Target *target) {
+    const uint32_t levels = FEATURE_avx2 | FEATURE_avx512;
+    return target->kind == TARGET_cpu && (target->features & ~levels) == 0;
+}
+
 static tcc_status add_target(tcc_unit *unit, const Target *target) {
     if (target->kind == TARGET_gpu) {
         if (unit->core->gpu != NULL && unit->core->gpu != target)
@@ -44,7 +50,7 @@ static tcc_status add_named(tcc_unit *unit, Str name) {
     if (str_equal(name, STR("cpu"))) {
         tcc_status status = TCC_OK;
         for (uint32_t i = 0; target_at(i) != NULL && status == TCC_OK; i++)
-            if (target_at(i)->kind == TARGET_cpu) status = add_target(unit, target_at(i));
+            if (is_level(target_at(i))) status = add_target(unit, target_at(i));
         return status;
     }
     const Target *target = target_find(name);

@@ -245,12 +245,12 @@ static void put_targets(Buf *buf) {
     static const char *const kinds[] = {[TARGET_cpu] = "CPU", [TARGET_gpu] = "GPU"};
     static const char *const meanings[] = {
         [TARGET_cpu] = "those that have this level", [TARGET_gpu] = "as PTX (--emit=ptx)"};
-    buf_print(buf, "%-10s %-5s %s\n", "target", "kind", "what it is");
-    buf_print(buf, "%-10s %-5s %s\n", "native", "CPU", "the best level that this machine has");
-    buf_print(buf, "%-10s %-5s %s\n", "cpu", "CPU",
+    buf_print(buf, "%-15s %-5s %s\n", "target", "kind", "what it is");
+    buf_print(buf, "%-15s %-5s %s\n", "native", "CPU", "the best level that this machine has");
+    buf_print(buf, "%-15s %-5s %s\n", "cpu", "CPU",
               "every level in one artefact, chosen when a model is opened");
     for (uint32_t i = 0; target_at(i) != NULL; i++)
-        buf_print(buf, "%-10s %-5s %s\n", target_at(i)->name, kinds[target_at(i)->kind],
+        buf_print(buf, "%-15s %-5s %s\n", target_at(i)->name, kinds[target_at(i)->kind],
                   meanings[target_at(i)->kind]);
 }
 

@@ -129,6 +129,27 @@ static NodeId packed_view(const Packing *p, const int64_t *perm) {
     return unpermuted(g, trimmed(g, y, n), perm);
 }
 
+/* Bytes w[k, n] whose steps are multiplied four at a time: P[ceil(N / NR), ceil(K / 4), NR, 4], with
+ * zeros behind the last row and column. */
+static NodeId quad_view(const Packing *p, const int64_t *perm) {
+    enum { WORD = 4 };
+    Graph *g = p->g;
+    int64_t k = extent(g, p->w, (uint32_t)perm[0]), n = extent(g, p->w, (uint32_t)perm[1]);
+    int64_t panels = (n + p->columns - 1) / p->columns, steps = (k + WORD - 1) / WORD;
+    const int64_t split[] = {steps, WORD, panels, p->columns};
+    const int64_t merged[] = {steps * WORD, panels * p->columns}, front[] = {2, 0, 3, 1};
+    const int64_t turn[] = {1, 0};
+    NodeId w;
+    Graph *chain = start_chain(p, &w);
+    NodeId x = padded(chain, permuted(chain, w, perm), merged[1] - n);
+    x = permuted(chain, padded(chain, permuted(chain, x, turn), merged[0] - k), turn);
+    NodeId packed = evaluated(p, chain, permuted(chain, reshaped(chain, x, split, 4), front));
+    if (packed == NODE_none) return NODE_none;
+    NodeId y = trimmed(g, reshaped(g, unpermuted(g, packed, front), merged, 2), n);
+    y = permuted(g, trimmed(g, permuted(g, y, turn), k), turn);
+    return unpermuted(g, y, perm);
+}
+
 /* The weights read from a permuted copy. */
 static NodeId permuted_view(const Packing *p, const int64_t *perm) {
     NodeId w;
@@ -139,23 +160,28 @@ static NodeId permuted_view(const Packing *p, const int64_t *perm) {
 
 /* What was packed before: a layer unrolled over time reads the same weights at each step. */
 typedef struct PackingKey {
-    int64_t w, columns, panels, perm[TYPE_MAX_RANK];
+    int64_t w, columns, order, perm[TYPE_MAX_RANK];
 } PackingKey;
 
+typedef enum PackingOrder { ORDER_permuted, ORDER_panels, ORDER_quads } PackingOrder;
+
+static NodeId (*const views_by_order[])(const Packing *p, const int64_t *perm) = {
+    [ORDER_permuted] = permuted_view, [ORDER_panels] = packed_view, [ORDER_quads] = quad_view};
+
 /* `view` of the packing, made once for equal ones; what could not be made is not tried again. */
-static NodeId shared_view(Rewrite *r, const Packing *p, const int64_t *perm, bool panels) {
+static NodeId shared_view(Rewrite *r, const Packing *p, const int64_t *perm, PackingOrder order) {
     Map *views = r->state;
     if (views == NULL) {
         r->state = views = NEW(r->ctx->scratch, Map);
         views->arena = r->ctx->scratch;
     }
-    PackingKey key = {.w = p->w, .columns = p->columns, .panels = panels};
+    PackingKey key = {.w = p->w, .columns = p->columns, .order = order};
     for (uint32_t i = 0; i < graph_type(p->g, p->w)->rank; i++) key.perm[i] = perm[i];
     Str bytes = {(const char *)&key, sizeof key};
     NodeId *view = map_get(views, bytes);
     if (view == NULL) {
         view = NEW(r->ctx->scratch, NodeId);
-        *view = panels ? packed_view(p, perm) : permuted_view(p, perm);
+        *view = views_by_order[order](p, perm);
         map_set(views, bytes, view);
     }
     return *view;
@@ -225,6 +251,15 @@ static int64_t columns_for(const PassContext *ctx, const Node *node) {
                                 dtype_info(dtype_compute(node->type->dtype))->bits / 8);
 }
 
+/* Whether the kernel multiplies bytes in words of four. */
+static bool takes_words(const PassContext *ctx, const Graph *g, const NodeId *args, int k,
+                        DType result) {
+    DType other = graph_type(g, args[!k])->dtype;
+    return ctx->target->kind == TARGET_cpu && (ctx->target->features & FEATURE_avx512_vnni) &&
+           graph_type(g, args[k])->dtype == DT_i8 && graph_type(g, args[k])->rank == 2 &&
+           (other == DT_i8 || other == DT_u8) && result == DT_i32;
+}
+
 static NodeId pack_contract(Rewrite *r, NodeId id) {
     const Node *node = graph_node(r->from, id);
     int64_t perm[TYPE_MAX_RANK];
@@ -233,7 +268,8 @@ static NodeId pack_contract(Rewrite *r, NodeId id) {
     NodeId args[] = {rewrite_arg(r, id, 0), rewrite_arg(r, id, 1)};
     Packing p = {
         .g = r->to, .ctx = r->ctx, .w = args[k], .columns = contract_columns_for(r->ctx, node)};
-    args[k] = shared_view(r, &p, perm, true);
+    bool words = takes_words(r->ctx, r->to, args, k, node->type->dtype);
+    args[k] = shared_view(r, &p, perm, words ? ORDER_quads : ORDER_panels);
     remark(r->ctx, r->to, p.w, args[k], node->op);
     return args[k] == NODE_none ? NODE_none : build_op(r->to, node->op, args, 2, node->attrs);
 }
@@ -249,7 +285,7 @@ static NodeId pack_conv(Rewrite *r, NodeId id) {
     perm[rank - 2] = 1;
     perm[rank - 1] = 0;
     bool straddles = groups > 1 && extent(r->to, p.w, 0) / groups % p.columns != 0;
-    args[1] = shared_view(r, &p, perm, !straddles);
+    args[1] = shared_view(r, &p, perm, straddles ? ORDER_permuted : ORDER_panels);
     remark(r->ctx, r->to, p.w, args[1], node->op);
     return args[1] == NODE_none ? NODE_none : build_op(r->to, node->op, args, 2, node->attrs);
 }

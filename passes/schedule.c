@@ -20,15 +20,28 @@ static Str override(const PassContext *ctx, Str kernel, Str chosen) {
     return buf_str(&buf);
 }
 
+/* Registers that a tile of f32 takes: its sums, a row of the panel and a broadcast. */
+static int64_t registers_of(const Target *target, const Schedule *schedule) {
+    int64_t wide = schedule->nr * (int64_t)sizeof(float) / target->vector_bytes;
+    return (schedule->mr + 1) * wide + 1;
+}
+
 /* What is wrong with it on the target, or NULL: the rows of a register tile, and a block's queries,
- * are whole vectors. */
+ * are whole vectors, and the tile fits the registers. */
 static const char *fault_on_target(const PassContext *ctx, const Schedule *schedule) {
-    if (!ctx->target) return NULL;
-    int64_t lanes = ctx->target->lanes;
+    const Target *target = ctx->target;
+    if (!target) return NULL;
+    int64_t lanes = target->lanes, registers = registers_of(target, schedule);
+    bool fits = target->kind != TARGET_cpu || schedule->mr == 0;
     const char *field = schedule->nr % lanes != 0        ? "nr"
                         : schedule->queries % lanes != 0 ? "queries"
                                                          : NULL;
-    if (field == NULL) return NULL;
+    if (field == NULL && (fits || registers <= target->vector_registers)) return NULL;
+    if (field == NULL)
+        return str_format(ctx->scratch, "mr=%lld,nr=%lld takes %lld vector registers of %u",
+                          (long long)schedule->mr, (long long)schedule->nr, (long long)registers,
+                          target->vector_registers)
+            .data;
     int64_t value = schedule->nr % lanes != 0 ? schedule->nr : schedule->queries;
     return str_format(ctx->scratch, "%s=%lld is no multiple of the %lld lanes", field,
                       (long long)value, (long long)lanes)

@@ -28,8 +28,27 @@ static const Dim *element_number(Lowering *l, const TileView *view, const TileIn
     return number;
 }
 
+/* The view as one of words. */
+static Address address_of_words(Lowering *l, const TileInstr *instr, const TileType *type) {
+    TileView *words = NEW(l->arena, TileView);
+    const TileView *bytes = &l->program->views.data[instr->view];
+    const Dim *element = element_number(l, bytes, instr);
+    require(dim_proves_divisible(element, 4));
+    *words = *bytes;
+    words->dtype = type->dtype;
+    return (Address){.access = {.instr = instr,
+                                .view = words,
+                                .type = type,
+                                .base = l->views[instr->view],
+                                .storage = storage_type(l, type->dtype)},
+                     .element =
+                         dim_floordiv(l->program->ctx, element, dim_const(l->program->ctx, 4))};
+}
+
 static Address address_of(Lowering *l, const TileInstr *instr, const TileType *type) {
     const TileView *view = &l->program->views.data[instr->view];
+    if (instr->op == TILE_load && tile_takes_words(type->dtype, view->dtype))
+        return address_of_words(l, instr, type);
     return (Address){.access = {.instr = instr,
                                 .view = view,
                                 .type = type,

@@ -8,10 +8,10 @@
 #include "codegen/lower/lowering.h"
 
 static EmitWhole *const whole_emitters[TILE_op_count] = {
-    [TILE_for] = lower_for,           [TILE_if] = lower_if,   [TILE_reduce] = lower_reduce,
-    [TILE_scan] = lower_scan,         [TILE_dot] = lower_dot, [TILE_sort] = lower_sort,
-    [TILE_random] = lower_random,     [TILE_mma] = lower_mma, [TILE_mma_store] = lower_mma,
-    [TILE_prefetch] = lower_prefetch,
+    [TILE_for] = lower_for,           [TILE_if] = lower_if,     [TILE_reduce] = lower_reduce,
+    [TILE_scan] = lower_scan,         [TILE_dot] = lower_dot,   [TILE_sort] = lower_sort,
+    [TILE_random] = lower_random,     [TILE_mma] = lower_mma,   [TILE_mma_store] = lower_mma,
+    [TILE_prefetch] = lower_prefetch, [TILE_dot4] = lower_dot4,
 };
 
 void lower_block(Lowering *l, const TileBlock *block) {

@@ -49,9 +49,13 @@ typedef struct Machine {
 #define CUDA "nvptx64-nvidia-cuda"
 
 static const Machine machines[] = {
-    {"x86-64-v3", LINUX, "x86-64-v3", ""}, {"x86-64-v4", LINUX, "x86-64-v4", "-prefer-256-bit"},
-    {"sm_80", CUDA, "sm_80", "+ptx80"},    {"sm_86", CUDA, "sm_86", "+ptx80"},
-    {"sm_89", CUDA, "sm_89", "+ptx84"},    {"sm_90a", CUDA, "sm_90a", "+ptx83"},
+    {"x86-64-v3", LINUX, "x86-64-v3", ""},
+    {"x86-64-v4", LINUX, "x86-64-v4", "-prefer-256-bit"},
+    {"x86-64-v4+vnni", LINUX, "x86-64-v4", "-prefer-256-bit,+avx512vnni"},
+    {"sm_80", CUDA, "sm_80", "+ptx80"},
+    {"sm_86", CUDA, "sm_86", "+ptx80"},
+    {"sm_89", CUDA, "sm_89", "+ptx84"},
+    {"sm_90a", CUDA, "sm_90a", "+ptx83"},
 };
 
 static const Machine *find_machine(const char *name) {

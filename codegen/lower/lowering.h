@@ -318,6 +318,6 @@ V sort_is_less(Lowering *l, DType dtype, V a, V b);
 EmitRegister lower_const, lower_index, lower_test, lower_map, lower_move, lower_check;
 EmitWhole lower_for, lower_if, lower_reduce, lower_scan, lower_dot, lower_random, lower_sort;
 EmitWhole lower_mma; /* mma and mma_store */
-EmitWhole lower_prefetch;
+EmitWhole lower_prefetch, lower_dot4;
 
 #endif

@@ -177,3 +177,42 @@ void lower_dot(Lowering *l, const TileInstr *instr) {
     }
     l->values[instr->result] = registers;
 }
+
+/* Byte `byte` of words, as an i32. */
+static V byte_of(Lowering *l, V word, int byte, bool is_signed) {
+    LLVMTypeRef type = LLVMTypeOf(word);
+    V up = LLVMBuildShl(l->builder, word, ll_const(type, 24 - 8 * byte), "");
+    V by = ll_const(type, 24);
+    return is_signed ? LLVMBuildAShr(l->builder, up, by, "")
+                     : LLVMBuildLShr(l->builder, up, by, "");
+}
+
+static V multiply_add_bytes(Lowering *l, V a, V b, V sum, uint32_t lanes) {
+    bool vnni = l->options->target->features & FEATURE_avx512_vnni;
+    if (vnni && l->options->target->kind == TARGET_cpu && lanes == 16) {
+        V args[3] = {sum, a, b};
+        return ll_intrinsic(l, "llvm.x86.avx512.vpdpbusd.512", NULL, 0, args, 3);
+    }
+    for (int byte = 0; byte < 4; byte++) {
+        V product = values_binary(l, OP_mul, DT_i32, byte_of(l, a, byte, false),
+                                  byte_of(l, b, byte, true), lanes);
+        sum = values_binary(l, OP_add, DT_i32, sum, product, lanes);
+    }
+    return sum;
+}
+
+void lower_dot4(Lowering *l, const TileInstr *instr) {
+    const TileType *type = tile_value_type(l->program, instr->result);
+    uint32_t lanes = values_lanes(type), width = l->model->width(lanes);
+    uint32_t rows = (uint32_t)extent_of(type, 0), columns = (uint32_t)(extent_of(type, 1) / lanes);
+    const V *sums = values_of(l, instr->args[0])->items;
+    const V *a = values_of(l, instr->args[1])->items, *b = values_of(l, instr->args[2])->items;
+    Registers registers = values_new(l, type);
+    for (uint32_t i = 0; i < rows; i++) {
+        V row = ll_splat(l, a[i], width);
+        for (uint32_t j = 0; j < columns; j++)
+            registers.items[i * columns + j] =
+                multiply_add_bytes(l, row, b[j], sums[i * columns + j], lanes);
+    }
+    l->values[instr->result] = registers;
+}

@@ -102,7 +102,12 @@ static void build_parts(Corner *base) {
 }
 
 static void build_panel(Corner *base) {
-    if (base->s->pack_b) contract_pack_b(base);
+    if (base->s->words) {
+        if (base->s->pack_b) contract_pack_b_words(base);
+        contract_total_b(base);
+    } else if (base->s->pack_b) {
+        contract_pack_b(base);
+    }
     build_parts(base);
 }
 
@@ -147,7 +152,7 @@ static void pack_rows(const Corner *base) {
     Contraction *s = base->s;
     ValueEmitter *e = &s->e;
     IrContext *ctx = e->ctx;
-    if (s->a_facts.slow) {
+    if (s->a_facts.slow && !s->words) {
         visit_tiles(base, contract_pack_a_tile);
         return;
     }
@@ -155,14 +160,21 @@ static void pack_rows(const Corner *base) {
     const Dim *before = dim_mul(ctx, base->block, rows);
     const Dim *count = dim_min(ctx, rows, dim_sub(ctx, s->extent[GROUP_m], before));
     EmitLoop loop = emit_begin_for(e, "r", dim_const(ctx, 0), count, NULL, 0);
-    contract_pack_a_row(s, dim_add(ctx, before, loop.variable), loop.variable);
+    const Dim *row = dim_add(ctx, before, loop.variable);
+    if (s->words)
+        contract_pack_a_bytes(s, row, loop.variable);
+    else
+        contract_pack_a_row(s, row, loop.variable);
     emit_end_for(e, loop, NULL);
 }
 
 static void build_placed(Contraction *s) {
     ValueEmitter *e = &s->e;
     IrContext *ctx = e->ctx;
-    contract_add_views(s);
+    if (s->words)
+        contract_add_word_views(s);
+    else
+        contract_add_views(s);
     contract_add_batch(s);
     const Dim *tiles = dim_ceildiv(ctx, s->extent[GROUP_m], dim_const(ctx, s->mr));
     s->blocks = dim_ceildiv(ctx, tiles, dim_const(ctx, s->rows));
@@ -225,6 +237,7 @@ static void init(Contraction *s, const SkeletonRequest *request, NodeId id) {
     s->domain.rank = s->node->type->rank;
     for (uint32_t i = 0; i < s->domain.rank; i++) s->domain.dims[i] = s->node->type->dims[i];
     contract_find_labels(s);
+    s->steps = s->extent[GROUP_k];
     emit_init(&s->e, request->ctx, request->arena, request->region, request->state, request->name,
               request->round_everywhere);
 }
@@ -236,6 +249,16 @@ static bool choose_copies(const Contraction *tried, Contraction *s) {
     bool cpu = target->kind == TARGET_cpu;
     s->a_facts = a;
     s->b_facts = b;
+    s->words = contract_takes_words(tried);
+    if (s->words) {
+        s->pack_a = true;
+        s->pack_b = !b.quads;
+        s->prefetch = b.quads && contract_should_prefetch(tried);
+        s->depth = 0;
+        s->steps = dim_ceildiv(s->e.ctx, s->extent[GROUP_k], dim_const(s->e.ctx, 4));
+        s->panels = contract_panels_of_point(tried);
+        return true;
+    }
     s->pack_a = cpu && contract_should_pack_a(tried);
     s->pack_b = contract_should_pack_b(tried);
     s->prefetch = cpu && contract_should_prefetch(tried);

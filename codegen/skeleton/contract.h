@@ -21,6 +21,7 @@ typedef struct Label {
 
 /* How the elements of an operand are found, as its loads were emitted. */
 typedef struct OperandFacts {
+    bool quads;    /* one load of bytes, of which four steps of k are neighbours */
     bool computed; /* more than a load of the sum's dtype */
     bool slow;     /* neighbours along the tile are not neighbours in memory */
     bool far;      /* steps of k are further apart in memory than a tile is wide */
@@ -43,6 +44,9 @@ typedef struct Contraction {
     const Dim *blocks;   /* of rows · mr rows each */
     bool pack_a, pack_b; /* copy the rows and the panel at hand to scratch */
     bool prefetch;       /* ask for the next panel */
+    bool words;          /* products of bytes, four steps of k at a time (contract_words.c) */
+    const Dim *steps;    /* of k: its extent, or the words in it */
+    uint32_t totals_view;
     uint32_t a_view, b_view, sums_view;
     OperandFacts a_facts, b_facts;
 } Contraction;
@@ -94,6 +98,17 @@ TileId contract_load_b(const Corner *corner, const Dim *k);
 void contract_prefetch_b(const Corner *corner, const Dim *k);
 /* The current shape becomes [first, second], or [first] where second is 0. */
 void contract_set_shape(Contraction *s, int64_t first, int64_t second, int64_t lanes);
+
+/* ---- contract_words.c ---- */
+/* Whether the target multiplies bytes in words, and the operands are such. */
+bool contract_takes_words(const Contraction *s);
+void contract_add_word_views(Contraction *s);
+void contract_pack_a_bytes(Contraction *s, const Dim *row, const Dim *block_row);
+void contract_pack_b_words(const Corner *corner);
+/* What the sums of a panel begin with, to scratch. */
+void contract_total_b(const Corner *corner);
+/* The sums of a tile. */
+TileId contract_sum_words(const Corner *corner);
 
 /* ---- contract_schedule.c ---- */
 /* The fields of the schedule that contractions have, from shapes and target. */

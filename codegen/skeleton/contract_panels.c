@@ -69,6 +69,9 @@ static OperandFacts facts_since(Contraction *s, size_t mark, const DimSymbol *ne
         if (instr->op != TILE_load || s->e.program->views.data[instr->view].rank == 0) continue;
         int64_t step = 0;
         if (!find_step(s, instr, near, &step) || step < 0 || step > 1) facts.slow = true;
+        DType dtype = s->e.program->views.data[instr->view].dtype;
+        facts.quads = step == 4 && tile_takes_words(DT_i32, dtype) && instr->at == NULL &&
+                      block->instrs.count - mark == 2; /* with its cast */
         if (k == NULL) continue;
         bool known = find_step(s, instr, k, &step);
         facts.far |= !known || step < 0 || step > width;
@@ -137,15 +140,16 @@ void contract_prefetch_b(const Corner *corner, const Dim *k) {
     IrContext *ctx = s->e.ctx;
     if (!s->prefetch || s->pack_b || corner->partial) return;
     const Dim *next = dim_offset(ctx, corner->column, s->nr), *zero = dim_const(ctx, 0);
-    int64_t line = LINE_BYTES / sum_bytes(s), step = (s->nr + s->rows - 1) / s->rows;
-    const Dim *done = dim_mul(ctx, corner->tile, s->extent[GROUP_k]);
+    int64_t line = s->words ? LINE_BYTES : LINE_BYTES / sum_bytes(s);
+    int64_t width = s->words ? 4 * s->nr : s->nr, step = (width + s->rows - 1) / s->rows;
+    const Dim *done = dim_mul(ctx, corner->tile, s->steps);
     const Dim *at = dim_scale(ctx, dim_add(ctx, done, k), step);
-    if (s->b_facts.far) {
+    if (s->b_facts.far && !s->words) {
         step = (s->nr / line + s->rows - 1) / s->rows * line;
         at = dim_scale(ctx, dim_min(ctx, corner->tile, dim_const(ctx, s->nr / step)), step);
     }
     for (int64_t i = 0; i < step; i += line)
-        ask_for_b(s, next, s->b_facts.far ? k : zero, dim_offset(ctx, at, i));
+        ask_for_b(s, next, s->b_facts.far && !s->words ? k : zero, dim_offset(ctx, at, i));
     contract_set_group(s, GROUP_k, k);
 }
 

@@ -13,11 +13,12 @@
 enum {
     LEAST_ROWS = 48,   /* below, panels come faster than the last cache gives them */
     MOST_BLOCKS = 16,  /* of rows, for threads to have equal shares */
-    LEAST_POINTS = 8,  /* where points have several panels */
+    LEAST_POINTS = 4,  /* where points have several panels */
     MOST_DEPTH = 2048, /* terms, from which on a sum is made in parts */
     PART_DEPTH = 1024, /* of a part */
     COPY_ROWS = 24,    /* from which on copying b pays, if its rows drive each other out of cache */
     COPY_ANY_ROWS = 320, /* likewise in any case */
+    ASKING_TILES = 4,    /* that ask for a panel as it is, a line of each step a tile */
     COPY_SLOW_ROWS = 8   /* likewise where it is read element by element */
 };
 
@@ -136,9 +137,12 @@ bool contract_should_pack_b(const Contraction *tried) {
 
 /* Panels that are read as they are, and that the second cache does not hold. */
 bool contract_should_prefetch(const Contraction *tried) {
-    if (tried->b_facts.slow || tried->b_facts.computed) return false;
+    OperandFacts b = tried->b_facts;
+    if ((b.slow || b.computed) && !b.quads) return false;
+    if (b.far && !b.quads && tried->extent[GROUP_m]->hi < ASKING_TILES * tried->mr) return false;
     double bytes = (double)tune(tried->extent[GROUP_k]) * (double)tune(tried->extent[GROUP_n]);
-    return bytes * (double)sum_bytes(tried) > (double)tried->request->target->l2_bytes / 2;
+    if (!b.quads) bytes *= (double)sum_bytes(tried);
+    return bytes > (double)tried->request->target->l2_bytes / 4;
 }
 
 /* All that the rows are multiplied with, but points enough for all threads. */

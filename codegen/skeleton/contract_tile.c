@@ -104,6 +104,11 @@ void contract_build_tile(const Corner *corner) {
     ValueEmitter *e = &s->e;
     SumNest nest = nest_of(corner);
     set_tile_shape(corner);
+    if (s->words) {
+        TileId sums = contract_sum_words(corner);
+        if (e->error == NULL) store_tile(corner, sums);
+        return;
+    }
     if (corner->first == NULL) {
         TileId sums = sum_nest(&nest, emit_identity(e, contract_sum_dtype(s), OP_add));
         if (e->error == NULL) store_tile(corner, sums);

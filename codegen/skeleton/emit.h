@@ -70,6 +70,7 @@ typedef struct ValueEmitter {
     /* NULL, or: no value is computed, but the memory of the first input on the way to it is asked
      * for, so many elements beyond the one at the index; values are TILE_none. */
     const Dim *ask;
+    bool words; /* values are words of four bytes, from inputs of 8 bits by movement alone */
     const DimSymbol *near_symbol; /* a loop variable whose steps should be neighbours in memory */
     uint32_t near_accesses;       /* slow ones for which they are */
     const char *error; /* the first reason why the region cannot be emitted so; NULL so far */

@@ -134,8 +134,9 @@ TileId emit_load(ValueEmitter *e, uint32_t view, DType dtype, const Dim *const *
     size_t mark = emit_guard_mark(e);
     if (!guard_access(e, view, subscripts, any ? at : NULL))
         return emit_fail(e, "a gathered index is not proved to lie inside");
-    TileId value = tile_load(&e->b, emit_type(e, dtype), view, subscripts, any ? at : NULL,
-                             e->guards.data, (uint32_t)e->guards.count, 0);
+    TileId value = tile_load(&e->b, emit_type(e, e->words ? DT_i32 : dtype), view, subscripts,
+                             any ? at : NULL, e->guards.data, (uint32_t)e->guards.count, 0);
+    if (e->words) return value;
     if (e->ahead > 0 && is_large(e, view)) emit_last(e)->ahead = e->ahead;
     emit_pop_guards(e, mark);
     return emit_cast(&e->b, value, dtype_compute(dtype));

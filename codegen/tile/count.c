@@ -191,6 +191,9 @@ static TileCounts count_access(const Counter *c, const TileInstr *instr) {
     const TileView *view = &c->program->views.data[instr->view];
     double count = touched(c, instr, tile_shape_of(c->program, instr), 0);
     double bytes = count * dtype_info(view->dtype)->bits / 8;
+    if (instr->op == TILE_load &&
+        tile_takes_words(tile_value_type(c->program, instr->result)->dtype, view->dtype))
+        bytes *= 4;
     bool combines = instr->op == TILE_store && instr->scalar != OP_none;
     if (view->space == SPACE_scratch)
         counts.scratch_bytes = combines ? 2 * bytes : bytes;
@@ -266,6 +269,7 @@ static TileCounts count_instr(Counter *c, const TileInstr *instr) {
     case TILE_reduce:
     case TILE_scan: return simple(elements_of(c, instr->args[0]));
     case TILE_dot: return simple(2 * elements_of(c, instr->result));
+    case TILE_dot4: return simple(2 * elements_of(c, instr->result)); /* in the time of one */
     case TILE_mma:
         return simple(2 * elements_of(c, instr->result) * (double)value_of(c, instr->value));
     case TILE_random: return simple(elements_of(c, instr->result));

@@ -128,6 +128,22 @@ static TileCell pad_of(const TileInstr *instr, DType dtype) {
     return (TileCell){.i = cell_wrap(dtype, instr->integer)};
 }
 
+/* The element, or the word of four that begins there. */
+static bool load_element(Run *run, const TileInstr *instr, int64_t index, TileCell *out) {
+    DType dtype = run->program->views.data[instr->view].dtype;
+    bool words = tile_takes_words(tile_value_type(run->program, instr->result)->dtype, dtype);
+    uint32_t word = 0;
+    for (int byte = 0; byte < (words ? 4 : 1); byte++) {
+        if (!is_stored(run, instr->view, index + byte) ||
+            !note_read(run, instr->view, index + byte))
+            return false;
+        *out = cell_load(dtype, run->views[instr->view].base, index + byte);
+        word |= (uint32_t)(out->i & 255) << 8 * byte;
+    }
+    if (words) out->i = cell_wrap(DT_i32, word);
+    return true;
+}
+
 bool run_load(Run *run, const TileInstr *instr) {
     Shape shape;
     TileCell *cells = run_result(run, instr, &shape);
@@ -140,10 +156,8 @@ bool run_load(Run *run, const TileInstr *instr) {
         if (!run_guards(run, instr, &holds)) return false;
         cells[n] = pad_of(instr, dtype);
         if (!holds) continue;
-        if (!locate(run, instr, n, &index) || !is_stored(run, instr->view, index) ||
-            !note_read(run, instr->view, index))
+        if (!locate(run, instr, n, &index) || !load_element(run, instr, index, &cells[n]))
             return false;
-        cells[n] = cell_load(dtype, run->views[instr->view].base, index);
     }
     return true;
 }

@@ -178,6 +178,21 @@ static bool run_dot(Run *run, const TileInstr *instr) {
     return true;
 }
 
+static bool run_dot4(Run *run, const TileInstr *instr) {
+    Shape shape;
+    TileCell *cells = run_result(run, instr, &shape);
+    if (!cells) return false;
+    for (int64_t n = 0; n < shape.count; n++) {
+        uint32_t a = (uint32_t)run_arg(run, instr, 1)[n / shape.extents[1]].i;
+        uint32_t b = (uint32_t)run_arg(run, instr, 2)[n % shape.extents[1]].i;
+        int64_t sum = run_arg(run, instr, 0)[n].i;
+        for (int byte = 0; byte < 4; byte++)
+            sum += (int64_t)(a >> 8 * byte & 255) * cell_wrap(DT_i8, b >> 8 * byte & 255);
+        cells[n].i = cell_wrap(DT_i32, sum);
+    }
+    return true;
+}
+
 /* ---- random and index checks ----------------------------------------------------------------- */
 
 /* Philox4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.
@@ -243,6 +258,7 @@ bool run_compute(Run *run, const TileInstr *instr) {
     case TILE_reduce: return run_reduce(run, instr);
     case TILE_scan: return run_scan(run, instr);
     case TILE_dot: return run_dot(run, instr);
+    case TILE_dot4: return run_dot4(run, instr);
     case TILE_random: return run_random(run, instr);
     case TILE_check: return run_check(run, instr);
     default: bug("no interpretation of tile op %d", (int)instr->op);

@@ -287,6 +287,14 @@ static bool parse_dot(Parser *p, TileId *out_result) {
     return true;
 }
 
+static bool parse_dot4(Parser *p, TileId *out_result) {
+    Ids ids = {0};
+    if (!parse_values(p, &ids)) return false;
+    if (ids.count != 3) return wrong_count(p, ids.count, "operands", 3);
+    *out_result = tile_dot4(&p->b, ids.data[0], ids.data[1], ids.data[2]);
+    return true;
+}
+
 static bool parse_sort(Parser *p, TileId *out_result) {
     uint32_t views[4];
     const Dim *count;
@@ -366,6 +374,7 @@ static const struct {
     {"reduce", parse_reduce, 1}, {"scan", parse_scan, 1},           {"dot", parse_dot, 1},
     {"sort", parse_sort, 0},     {"random", parse_random, 1},       {"check", parse_check, 1},
     {"mma", parse_mma, 1},       {"mma_store", parse_mma_store, 0}, {"prefetch", parse_prefetch, 0},
+    {"dot4", parse_dot4, 1},
 };
 
 /* ---- blocks ---------------------------------------------------------------------------------- */

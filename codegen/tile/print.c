@@ -296,25 +296,16 @@ static void put_random(Printer *p, const TileInstr *instr) {
 }
 
 static void (*const put_op[TILE_op_count])(Printer *p, const TileInstr *instr) = {
-    [TILE_for] = put_for,
-    [TILE_if] = put_if,
-    [TILE_yield] = put_plain,
-    [TILE_load] = put_load,
-    [TILE_store] = put_store,
-    [TILE_prefetch] = put_prefetch,
-    [TILE_const] = put_const,
-    [TILE_index] = put_index,
-    [TILE_test] = put_test,
-    [TILE_map] = put_map,
-    [TILE_move] = put_move,
-    [TILE_reduce] = put_accumulation,
-    [TILE_scan] = put_accumulation,
-    [TILE_dot] = put_plain,
-    [TILE_sort] = put_sort,
-    [TILE_random] = put_random,
-    [TILE_check] = put_check,
-    [TILE_mma] = put_mma,
-    [TILE_mma_store] = put_mma_store,
+    [TILE_for] = put_for,           [TILE_if] = put_if,
+    [TILE_yield] = put_plain,       [TILE_load] = put_load,
+    [TILE_store] = put_store,       [TILE_prefetch] = put_prefetch,
+    [TILE_const] = put_const,       [TILE_index] = put_index,
+    [TILE_test] = put_test,         [TILE_map] = put_map,
+    [TILE_move] = put_move,         [TILE_reduce] = put_accumulation,
+    [TILE_scan] = put_accumulation, [TILE_dot] = put_plain,
+    [TILE_dot4] = put_plain,        [TILE_sort] = put_sort,
+    [TILE_random] = put_random,     [TILE_check] = put_check,
+    [TILE_mma] = put_mma,           [TILE_mma_store] = put_mma_store,
 };
 
 static void indent(Printer *p) {

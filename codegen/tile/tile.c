@@ -269,6 +269,11 @@ TileId tile_dot(TileBuilder *b, TileId acc, TileId a, TileId c) {
     return give_result(b, instr, *tile_value_type(b->program, acc));
 }
 
+TileId tile_dot4(TileBuilder *b, TileId acc, TileId a, TileId c) {
+    TileInstr *instr = emit(b, TILE_dot4, (TileId[]){acc, a, c}, 3);
+    return give_result(b, instr, *tile_value_type(b->program, acc));
+}
+
 TileId tile_mma(TileBuilder *b, TileId acc, uint32_t a_view, uint32_t b_view, const Dim *k) {
     TileInstr *instr = emit(b, TILE_mma, &acc, 1);
     instr->views[0] = a_view;

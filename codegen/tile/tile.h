@@ -84,6 +84,9 @@ typedef enum TileOp {
      * placed: a has lanes 1, b those of acc. With a and b of acc's shape and layout: element by
      * element, in any rank. */
     TILE_dot,
+    /* The same of words of four bytes: acc[i, j] + a[i]₀·b[j]₀ + … + a[i]₃·b[j]₃, all of i32, the
+     * bytes of a unsigned, those of b signed, the lowest first; wraps. */
+    TILE_dot4,
     /* acc + a·bᵀ for scratch views a [M, ≥K] and b [N, ≥K] of f16, bf16, i8 or u8, over their
      * first K columns: acc is a tile [n, lanes] of f32 or i32, n · lanes = M · N, with the sums in
      * an order of the target's own. Only a splat, elementwise ops with other such tiles of the same
@@ -222,6 +225,12 @@ const TileType *tile_value_type(const TileProgram *program, TileId value);
 /* Registers that hold a value of a placed type: elements / lanes. */
 uint32_t tile_register_count(const TileType *type);
 
+/* A tile of i32 takes words from a view of 8-bit integers: four neighbours along its last axis, of
+ * which the subscripts name the first, whose number is a multiple of 4. */
+static inline bool tile_takes_words(DType tile, DType view) {
+    return tile == DT_i32 && (view == DT_i8 || view == DT_u8);
+}
+
 /* The pad of an integer dtype is `pad` truncated and saturated to 64 bits; what a double cannot say
  * is set in the instruction, which is the last of the current block. */
 TileId tile_load(TileBuilder *b, TileType type, uint32_t view, const Dim *const *subscripts,
@@ -242,6 +251,7 @@ TileId tile_move(TileBuilder *b, TileType type, TileId value, const uint32_t *ax
 TileId tile_reduce(TileBuilder *b, Op op, TileId value, uint32_t axis);
 TileId tile_scan(TileBuilder *b, Op op, TileId value, uint32_t axis, bool exclusive, bool reverse);
 TileId tile_dot(TileBuilder *b, TileId acc, TileId a, TileId c);
+TileId tile_dot4(TileBuilder *b, TileId acc, TileId a, TileId c);
 TileId tile_mma(TileBuilder *b, TileId acc, uint32_t a_view, uint32_t b_view, const Dim *k);
 void tile_mma_store(TileBuilder *b, TileId acc, uint32_t view);
 void tile_sort(TileBuilder *b, uint32_t keys, uint32_t indices, uint32_t spare_keys,

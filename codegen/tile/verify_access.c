@@ -98,6 +98,13 @@ static bool verify_subscript(Verify *v, const TileInstr *instr, uint32_t axis,
         if (!index) return false;
         most = dim_add(ctx, subscript, index);
     }
+    if (instr->op == TILE_load && axis + 1 == view->rank &&
+        tile_takes_words(tile_value_type(v->program, instr->result)->dtype, view->dtype)) {
+        if (!dim_proves_divisible(subscript, 4) || most != subscript)
+            return verify_fail(v, "words of %%%.*s do not begin at multiples of 4",
+                               STR_ARG(view->name));
+        most = dim_offset(ctx, subscript, 3);
+    }
     if (!prover_nonnegative(&v->prover, subscript))
         return not_proved(v, view, axis, subscript, "at least", dim_const(ctx, 0));
     if (!prover_less(&v->prover, most, view->dims[axis]))

@@ -67,7 +67,13 @@ static bool view_is(Verify *v, const TileInstr *instr, DType dtype) {
 }
 
 static bool check_load(Verify *v, const TileInstr *instr) {
-    return view_is(v, instr, result_type(v, instr)->dtype);
+    DType dtype = result_type(v, instr)->dtype;
+    bool words = instr->view < v->program->views.count &&
+                 tile_takes_words(dtype, v->program->views.data[instr->view].dtype);
+    if (!words) return view_is(v, instr, dtype);
+    const TileView *view = &v->program->views.data[instr->view];
+    bool whole = view->rank > 0 && dim_proves_divisible(view->dims[view->rank - 1], 4);
+    return whole || verify_fail(v, "rows of %%%.*s are not made of words", STR_ARG(view->name));
 }
 
 static bool check_store(Verify *v, const TileInstr *instr) {
@@ -194,6 +200,12 @@ static bool check_dot(Verify *v, const TileInstr *instr) {
     return result_is(v, instr, acc->dtype, acc);
 }
 
+static bool check_dot4(Verify *v, const TileInstr *instr) {
+    bool rows = arg_type(v, instr, 0)->rank == 2 && arg_type(v, instr, 1)->rank == 1;
+    if (!rows) return verify_fail(v, "its operands are no rows of a tile");
+    return arg_is(v, instr, 0, DT_i32) && check_dot(v, instr);
+}
+
 /* A matrix in scratch with constant dims. */
 static const TileView *matrix_view(Verify *v, uint32_t view, int64_t *out_dims) {
     if (view >= v->program->views.count) {
@@ -286,14 +298,23 @@ typedef struct TypeRule {
 } TypeRule;
 
 static const TypeRule rules[TILE_op_count] = {
-    [TILE_load] = {0, 1, check_load},         [TILE_store] = {1, 0, check_store},
-    [TILE_prefetch] = {0, 0, check_prefetch}, [TILE_const] = {0, 1, NULL},
-    [TILE_index] = {0, 1, check_index},       [TILE_test] = {0, 1, check_test},
-    [TILE_map] = {-1, 1, check_map},          [TILE_move] = {1, 1, check_move},
-    [TILE_reduce] = {1, 1, check_reduce},     [TILE_scan] = {1, 1, check_scan},
-    [TILE_dot] = {3, 1, check_dot},           [TILE_sort] = {0, 0, check_sort},
-    [TILE_random] = {2, 1, check_random},     [TILE_check] = {1, 1, check_check},
-    [TILE_mma] = {1, 1, check_mma},           [TILE_mma_store] = {1, 0, check_mma_store},
+    [TILE_load] = {0, 1, check_load},
+    [TILE_store] = {1, 0, check_store},
+    [TILE_prefetch] = {0, 0, check_prefetch},
+    [TILE_const] = {0, 1, NULL},
+    [TILE_index] = {0, 1, check_index},
+    [TILE_test] = {0, 1, check_test},
+    [TILE_map] = {-1, 1, check_map},
+    [TILE_move] = {1, 1, check_move},
+    [TILE_reduce] = {1, 1, check_reduce},
+    [TILE_scan] = {1, 1, check_scan},
+    [TILE_dot] = {3, 1, check_dot},
+    [TILE_dot4] = {3, 1, check_dot4},
+    [TILE_sort] = {0, 0, check_sort},
+    [TILE_random] = {2, 1, check_random},
+    [TILE_check] = {1, 1, check_check},
+    [TILE_mma] = {1, 1, check_mma},
+    [TILE_mma_store] = {1, 0, check_mma_store},
 };
 
 bool verify_types(Verify *v, const TileInstr *instr) {

@@ -8,7 +8,7 @@ const char *tile_op_name(TileOp op) {
         [TILE_move] = "move",         [TILE_reduce] = "reduce", [TILE_scan] = "scan",
         [TILE_dot] = "dot",           [TILE_sort] = "sort",     [TILE_random] = "random",
         [TILE_check] = "check",       [TILE_mma] = "mma",       [TILE_mma_store] = "mma_store",
-        [TILE_prefetch] = "prefetch",
+        [TILE_prefetch] = "prefetch", [TILE_dot4] = "dot4",
     };
     return (uint32_t)op < TILE_op_count ? names[op] : "unknown";
 }

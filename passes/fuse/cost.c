@@ -214,7 +214,7 @@ Amount cost_evaluations(const Fuser *f, NodeId user, NodeId arg, const Amount *e
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 double cost_time_at(const Fuser *f, double bytes, double flops) {
-    const Target *t = f->ctx->target;
+    const Target *t = fuser_prices(f);
     bool cached = bytes < (double)t->l3_bytes / 2;
     double memory = bytes / (cached ? t->l2_gbytes * t->cores : t->memory_gbytes);
     double arithmetic = flops / (t->core_gflops * t->cores);

@@ -120,6 +120,9 @@ OpClass fuser_class(const Fuser *f, NodeId id);
 bool fuser_is_pointwise(const Fuser *f, NodeId id);
 /* An op that accumulates, and so decides how its kernel walks. */
 bool fuser_is_heavy(const Fuser *f, NodeId id);
+/* The target whose figures kernels are priced by: one for all levels of x86-64, so that groups, and
+ * with them what is rounded between kernels, are the same at each. */
+const Target *fuser_prices(const Fuser *f);
 
 /* ---- group.c --------------------------------------------------------------------------------- */
 

@@ -31,6 +31,11 @@ bool fuser_is_pointwise(const Fuser *f, NodeId id) {
     }
 }
 
+const Target *fuser_prices(const Fuser *f) {
+    const Target *target = f->ctx->target;
+    return target->kind == TARGET_cpu ? target_find(STR("x86-64-v4")) : target;
+}
+
 bool fuser_is_heavy(const Fuser *f, NodeId id) {
     return fuser_is_op(f, id) && fuser_class(f, id) != CLASS_ITEM && !fuser_is_pointwise(f, id);
 }

@@ -96,7 +96,7 @@ const char *fuse_choose_strategy(Fuser *f, const Group *group, const Graph *regi
     const Cascade *cascade = find_cascade(f, region);
     if (cascade == NULL) return "sweep";
     Row row = describe(f, group, reduction);
-    bool fits = row.live <= (double)f->ctx->target->l2_bytes / 2;
+    bool fits = row.live <= (double)fuser_prices(f)->l2_bytes / 2;
     Remark remark = price(&row, cascade, fits);
     remark.where = name;
     remark.origin = graph_node(f->graph, group->newest)->origin;

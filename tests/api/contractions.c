@@ -7,7 +7,7 @@
 
 enum { CASES = 600, SHORT = 10, TEXT = 2048, MOST_BYTES = 1 << 22 };
 
-static const char *const targets[] = {"x86-64-v3", "x86-64-v4"};
+static const char *const targets[] = {"x86-64-v3", "x86-64-v4", "x86-64-v4+vnni"};
 enum { TARGETS = sizeof targets / sizeof *targets };
 
 // ---- cases --------------------------------------------------------------------------------------
@@ -166,7 +166,9 @@ static bool compile(Host *h, const Case *c, const char *target) {
 }
 
 static bool executes(const char *target) {
-    return strcmp(target, "x86-64-v3") == 0 || __builtin_cpu_supports("avx512vl");
+    if (strcmp(target, "x86-64-v3") == 0) return true;
+    if (strcmp(target, "x86-64-v4") == 0) return __builtin_cpu_supports("avx512vl");
+    return __builtin_cpu_supports("avx512vnni");
 }
 
 static void check_case(int number) {

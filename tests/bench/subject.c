@@ -82,7 +82,8 @@ Subject subject_new(const char *path, const char *text, int32_t threads, int64_t
     expect(tcc_compiler_new(&s.compiler) == TCC_OK, "no compiler");
     tcc_on_diagnostic(s.compiler, print_diagnostic, NULL);
     if (text) check_status(&s, tcc_set_option(s.compiler, "params", "random:1"), "params");
-    const char *schedule = getenv("SCHEDULE");
+    const char *schedule = getenv("SCHEDULE"), *target = getenv("TARGET");
+    if (target) check_status(&s, tcc_set_option(s.compiler, "target", target), "target");
     if (schedule) check_status(&s, tcc_set_option(s.compiler, "schedule", schedule), "schedule");
     tcc_status status = text ? tcc_compile_memory(s.compiler, path, text, strlen(text), &s.unit)
                              : tcc_compile_file(s.compiler, path, &s.unit);

@@ -24,8 +24,8 @@ Lists are tables with headings, the name first.
   $ for list in passes targets schedules; do tcc --list-$list | head -2; done
   pass       dump levels needs              gives              what it does
   inline     -dI  -O0-3  -                  inlined            puts the nodes of functions where they are called
-  target     kind  what it is
-  native     CPU   the best level that this machine has
+  target          kind  what it is
+  native          CPU   the best level that this machine has
   field      values       skeletons                what it does
   unroll     0..16        elementwise row window   vectors in flight in the innermost loop; a quarter where it has polynomials
   $ tcc --list-functions | grep -A1 '`topk\|`softmax'
@@ -35,15 +35,16 @@ Lists are tables with headings, the name first.
   * `softmax(x, axis=-1)`
     exp(x - max) / sum: a row of -inf gives NaN
   $ tcc --list-targets
-  target     kind  what it is
-  native     CPU   the best level that this machine has
-  cpu        CPU   every level in one artefact, chosen when a model is opened
-  x86-64-v3  CPU   those that have this level
-  x86-64-v4  CPU   those that have this level
-  sm_80      GPU   as PTX (--emit=ptx)
-  sm_86      GPU   as PTX (--emit=ptx)
-  sm_89      GPU   as PTX (--emit=ptx)
-  sm_90a     GPU   as PTX (--emit=ptx)
+  target          kind  what it is
+  native          CPU   the best level that this machine has
+  cpu             CPU   every level in one artefact, chosen when a model is opened
+  x86-64-v3       CPU   those that have this level
+  x86-64-v4       CPU   those that have this level
+  x86-64-v4+vnni  CPU   those that have this level
+  sm_80           GPU   as PTX (--emit=ptx)
+  sm_86           GPU   as PTX (--emit=ptx)
+  sm_89           GPU   as PTX (--emit=ptx)
+  sm_90a          GPU   as PTX (--emit=ptx)
 
 What shells and man show comes from the same tables: every option is there.
 

@@ -160,6 +160,9 @@ static void test_schedule_overrides(void) {
     b.ctx.target = target_find(STR("x86-64-v3"));
     CHECK(!passes_run(&b.ctx, b.arena, g, &result));
     CHECK_STR(b.last_error, "schedule");
+    overrides[1] = (ScheduleOverride){STR("*"), STR("mr=7,nr=16")}; // 17 of 16 registers
+    CHECK(!passes_run(&b.ctx, b.arena, g, &result));
+    CHECK_STR(b.last_error, "schedule");
     bench_close(&b);
 }
 
