@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-enum { TCC_ABI_VERSION = 2 };
+enum { TCC_ABI_VERSION = 3 };
 
 /* The first index error of a run; written once (state 0 -> 1 -> 2) by whichever thread finds it
  * first. */

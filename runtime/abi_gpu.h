@@ -23,7 +23,7 @@
  * accesses 16 bytes at a time asks first whether its buffers are, and has other code if not. Single
  * elements of 4 bits are stored by atomic operations on the word of 4 bytes around them, so memory
  * for such buffers is whole words, cleared once when it is allocated: what was never written would
- * be read.
+ * be read, and the half of a byte behind an odd number of elements stays zero.
  *
  * ERRORS. A kernel that meets an index out of range claims the word by compare-and-swap (state 0 ->
  * 1), writes it and sets state 2; it goes on with the index clamped. The word is all zero before

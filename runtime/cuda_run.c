@@ -42,22 +42,6 @@ static bool launch(tcc_session *s, uint32_t number, CudaError *error) {
                     kernel->shape.threads, 1, 1, kernel->shape.shared_bytes, c->on, NULL, extra);
 }
 
-/* As on the CPU: 4-bit outputs are whole bytes, of which the last may be written by half. */
-static bool clear_nibbles(tcc_session *s, CudaError *error) {
-    const TccImage *image = s->model->artefact.image;
-    const TccBuffer *buffers = image_at(image, image->buffers);
-    const TccPort *ports = image_at(image, image->outputs);
-    CudaSession *c = s->cuda;
-    bool good = true;
-    for (uint32_t i = 0; i < image->buffers.count && good; i++) {
-        bool packed = buffers[i].kind == TCC_BUFFER_output && ports[buffers[i].index].bits < 8;
-        if (!packed || s->buffer_bytes[i] == 0) continue;
-        uint64_t last = c->buffers[i] + (uint64_t)s->buffer_bytes[i] - 1;
-        good = CUDA_TRY(error, s->model->cuda, fill_async, last, 0, 1, c->on);
-    }
-    return good;
-}
-
 /* Between the caller's memory on the device and ours. */
 static bool copy_staged(tcc_session *s, uint32_t kind, CudaError *error) {
     const TccImage *image = s->model->artefact.image;
@@ -78,7 +62,7 @@ static bool copy_in(tcc_session *s, CudaError *error) {
     CudaSession *c = s->cuda;
     return (c->host_in_end == 0 || CUDA_TRY(error, s->model->cuda, copy_in_async, c->io.address,
                                             c->pinned, (size_t)c->host_in_end, c->on)) &&
-           copy_staged(s, TCC_BUFFER_input, error) && clear_nibbles(s, error);
+           copy_staged(s, TCC_BUFFER_input, error);
 }
 
 /* Outputs in the host's memory and the error words are one piece. */
@@ -154,16 +138,32 @@ static bool submit_or_replay(tcc_session *s, CudaError *error) {
     return CUDA_TRY(error, s->model->cuda, graph_launch, c->exec, c->on);
 }
 
-/* The words are zero but behind an error, and where their memory is new. */
-static bool clear_words(tcc_session *s, CudaError *error) {
+/* Memory that kernels store single elements of 4 bits to, in whole words (abi_gpu.h). */
+static bool clear_packed(tcc_session *s, CudaError *error) {
+    enum { WORD = 4 };
+    const TccImage *image = s->model->artefact.image;
+    const TccBuffer *buffers = image_at(image, image->buffers);
+    CudaSession *c = s->cuda;
+    bool good = true;
+    for (uint32_t i = 0; i < image->buffers.count && good; i++) {
+        bool ours = buffers[i].kind == TCC_BUFFER_output || buffers[i].kind == TCC_BUFFER_arena;
+        if (!ours || buffers[i].bits >= 8 || s->buffer_bytes[i] == 0) continue;
+        size_t bytes = ((size_t)s->buffer_bytes[i] + WORD - 1) / WORD * WORD;
+        good = CUDA_TRY(error, s->model->cuda, fill_async, c->buffers[i], 0, bytes, c->on);
+    }
+    return good;
+}
+
+/* Where the memory is new, and the error words also behind an error. */
+static bool clear_memory(tcc_session *s, CudaError *error) {
     CudaSession *c = s->cuda;
     uint64_t words = c->io_bytes - c->errors;
-    if (words > 0 && c->words_are_stale &&
-        !CUDA_TRY(error, s->model->cuda, fill_async, c->io.address + c->errors, 0, (size_t)words,
-                  c->on))
+    if (!c->is_stale) return true;
+    if (words > 0 && !CUDA_TRY(error, s->model->cuda, fill_async, c->io.address + c->errors, 0,
+                               (size_t)words, c->on))
         return false;
-    c->words_are_stale = false;
-    return true;
+    c->is_stale = !clear_packed(s, error);
+    return !c->is_stale;
 }
 
 /* ---- what is in flight ----------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ static tcc_status check_words(tcc_session *s) {
         TccErrorWord word;
         memcpy(&word, words + i * sizeof word, sizeof word);
         if (word.state == 0) continue;
-        s->cuda->words_are_stale = true;
+        s->cuda->is_stale = true;
         return session_say_index(s, session_kernel(s, launches[i].kernel), &word);
     }
     return TCC_OK;
@@ -248,7 +248,7 @@ static tcc_status start(tcc_session *s, const tcc_tensor *inputs) {
     CudaSession *c = s->cuda;
     CudaError error = {0};
     cuda_take_inputs(s, inputs);
-    if (clear_words(s, &error) && submit_or_replay(s, &error)) {
+    if (clear_memory(s, &error) && submit_or_replay(s, &error)) {
         c->runs++;
         return TCC_OK;
     }

@@ -39,8 +39,8 @@ struct CudaSession {
     CudaBlock io, arena, scratch;
     void *pinned;
     size_t pinned_size;
-    bool placed;          /* what follows is that of the last run's tensors */
-    bool words_are_stale; /* the error words must be cleared */
+    bool placed;       /* what follows is that of the last run's tensors */
+    bool is_stale;     /* the error words and 4-bit memory must be cleared */
     uint64_t *given;   /* by buffer: the caller's address on the device; 0: in the host's memory */
     uint64_t *place;   /* by buffer: a CudaPlace, of inputs and outputs */
     uint64_t *part;    /* by buffer: its place in io and pinned, where it has one */

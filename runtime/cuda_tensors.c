@@ -172,7 +172,7 @@ static tcc_status reserve_io(tcc_session *s) {
     if (!cuda_reserve_block(cuda, &c->io, c->io_bytes, &error) ||
         !cuda_reserve_pinned(cuda, c, c->io_bytes, &error))
         return cuda_session_fail(s, &error);
-    c->words_are_stale = true;
+    c->is_stale = true;
     return TCC_OK;
 }
 

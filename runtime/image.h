@@ -52,6 +52,8 @@ typedef struct TccBuffer {
     uint32_t index;                  /* input, output or constant */
     int64_t offset[TCC_MAX_BUCKETS]; /* in the arena */
     TccExpr bytes;
+    uint32_t bits; /* of an element */
+    uint32_t reserved;
 } TccBuffer;
 
 typedef struct TccConstant {

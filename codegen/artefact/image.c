@@ -232,7 +232,8 @@ static void make_memory(Writer *w, Records *r) {
         const Buffer *b = &p->buffers.data[i];
         r->buffers[i] = (TccBuffer){.kind = kinds[b->kind],
                                     .index = b->index,
-                                    .bytes = put_expr(w, type_bytes(p->ctx, b->type))};
+                                    .bytes = put_expr(w, type_bytes(p->ctx, b->type)),
+                                    .bits = dtype_info(b->type->dtype)->bits};
         memcpy(r->buffers[i].offset, b->offset, sizeof b->offset);
     }
     uint64_t *offsets;

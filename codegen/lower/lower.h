@@ -12,9 +12,10 @@
  * NVPTX: an entry with the parameters and the launch of runtime/abi_gpu.h; lower_launch tells its
  * numbers.
  *
- * 4-bit views: two grid points never store to one byte (tile.h). The store of a whole register
- * whose first element is known to have an even index, under no guard that cuts it, writes whole
- * bytes. Every other one changes single nibbles, on NVPTX by atomic operations, and is slow.
+ * 4-bit views: two grid points never store to one element, but may meet in a byte, where rows have
+ * an odd number of elements. The store of a whole register whose first element is known to have an
+ * even index, under no guard that cuts it, writes whole bytes. Every other one changes single
+ * nibbles, by atomic operations where points may run on several threads, and is slow.
  */
 #ifndef TCC_CODEGEN_LOWER_LOWER_H
 #define TCC_CODEGEN_LOWER_LOWER_H

@@ -287,8 +287,10 @@ V nibble_take(Lowering *l, DType dtype, V byte, V element);
 V nibble_low(Lowering *l, DType dtype, V bytes);
 V nibble_high(Lowering *l, DType dtype, V bytes);
 V nibble_join(Lowering *l, V low, V high);
-/* Replaces one nibble of a byte by reading and writing it: other lanes must not do so meanwhile. */
-void nibble_store(Lowering *l, V byte_address, V element, V value);
+/* Replaces one nibble of a byte: `alone` by reading and writing it, while nobody else does so; else
+ * by atomic operations, for a byte whose other nibble may be another thread's. */
+typedef enum NibbleOwner { NIBBLE_alone, NIBBLE_shared } NibbleOwner;
+void nibble_store(Lowering *l, V byte_address, V element, V value, NibbleOwner owner);
 
 /* ---- values.c: forms and registers of tile values ---- */
 MathContext values_math(const Lowering *l, uint32_t lanes);

@@ -33,11 +33,20 @@ V nibble_take(Lowering *l, DType dtype, V byte, V element) {
                      nibble_low(l, dtype, byte));
 }
 
-void nibble_store(Lowering *l, V byte_address, V element, V value) {
+static void change_atomically(Lowering *l, LLVMAtomicRMWBinOp op, V address, V bits) {
+    LLVMBuildAtomicRMW(l->builder, op, address, bits, LLVMAtomicOrderingMonotonic, 0);
+}
+
+void nibble_store(Lowering *l, V byte_address, V element, V value, NibbleOwner owner) {
     V odd = is_odd(l, element);
     V low = ll_and(l, value, ll_const(l->i8, 15));
     V bits = ll_select(l, odd, shift_left(l, value, four(value)), low);
     V others = ll_select(l, odd, ll_const(l->i8, 0x0f), ll_const(l->i8, 0xf0));
+    if (owner == NIBBLE_shared) {
+        change_atomically(l, LLVMAtomicRMWBinOpAnd, byte_address, others);
+        change_atomically(l, LLVMAtomicRMWBinOpOr, byte_address, bits);
+        return;
+    }
     V old = ll_and(l, LLVMBuildLoad2(l->builder, l->i8, byte_address, ""), others);
     LLVMBuildStore(l->builder, LLVMBuildOr(l->builder, old, bits, ""), byte_address);
 }

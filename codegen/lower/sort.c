@@ -39,7 +39,7 @@ V sort_load_key(Lowering *l, DType dtype, V row, V at) {
 void sort_store_key(Lowering *l, DType dtype, V row, V at, V key) {
     V address = key_address(l, dtype, row, at);
     if (nibble_is(dtype))
-        nibble_store(l, address, at, key);
+        nibble_store(l, address, at, key, NIBBLE_alone);
     else
         LLVMBuildStore(l->builder, key, address);
 }

@@ -188,6 +188,15 @@ static V load_lanes(Lowering *l, const Access *access, const Place *place, const
     return value;
 }
 
+/* Points of a grid run on several threads, and rows of an odd number of elements meet in a byte. */
+static NibbleOwner nibble_owner(const Lowering *l, const Access *access) {
+    const Dim *points = dim_const(l->program->ctx, 1);
+    for (uint32_t i = 0; i < l->program->work_rank; i++)
+        points = dim_mul(l->program->ctx, points, l->program->work_extents[i]);
+    bool shared = access->view->space == SPACE_global && points->hi > 1;
+    return shared ? NIBBLE_shared : NIBBLE_alone;
+}
+
 static void store_element(Lowering *l, const Access *access, const Place *single, V condition,
                           V value) {
     if (!nibble_is(access->view->dtype)) {
@@ -195,7 +204,8 @@ static void store_element(Lowering *l, const Access *access, const Place *single
         return;
     }
     V element = ll_add(l, single->base, ll_i64(l, single->offset));
-    nibble_store(l, address_if(l, access, single, condition), element, value);
+    nibble_store(l, address_if(l, access, single, condition), element, value,
+                 nibble_owner(l, access));
 }
 
 static V lane_addresses(Lowering *l, const Access *access, const Place *place) {

@@ -168,14 +168,28 @@ static uint32_t access_shared(ObserverCta *cta, const ObserveAccess *a) {
     return unwritten;
 }
 
+/* ---- atomics --------------------------------------------------------------------------------- */
+
+/* What an atomic operation leaves follows from what was there, unless it only exchanges. */
+static void check_changed(ObserverCta *cta, const ObserveAccess *a, uint32_t unwritten) {
+    const PtxInstruction *instruction = &a->site.function->instructions[a->site.instruction];
+    if (unwritten == 0 || ptx_has(&instruction->modifiers, PTX_MOD_exch)) return;
+    uint32_t lane = (uint32_t)__builtin_ctz(unwritten);
+    Finding f = {.kind = EMU_FINDING_uninitialised_atomic,
+                 .place = place_of(&a->site, lane),
+                 .space = a->space,
+                 .address = a->addresses[lane],
+                 .size = a->size};
+    report(cta->observer, cta, &f);
+}
+
 /* ---- the event ------------------------------------------------------------------------------- */
 
 static bool is_read_as_constant(const ObserveAccess *a) {
     return ptx_has(&a->site.function->instructions[a->site.instruction].modifiers, PTX_MOD_nc);
 }
 
-uint32_t check_access(ObserverCta *cta, const ObserveAccess *a) {
-    if (a->order != OBSERVE_weak || a->kind == OBSERVE_atomic) meetings_strong(cta, a);
+static uint32_t access_by_space(ObserverCta *cta, const ObserveAccess *a) {
     switch (a->space) {
     case PTX_SPACE_shared: return access_shared(cta, a);
     case PTX_SPACE_local: return access_local(cta, a);
@@ -187,4 +201,11 @@ uint32_t check_access(ObserverCta *cta, const ObserveAccess *a) {
         return access_global(cta, a);
     default: return 0;
     }
+}
+
+uint32_t check_access(ObserverCta *cta, const ObserveAccess *a) {
+    if (a->order != OBSERVE_weak || a->kind == OBSERVE_atomic) meetings_strong(cta, a);
+    uint32_t unwritten = access_by_space(cta, a);
+    if (a->kind == OBSERVE_atomic) check_changed(cta, a, unwritten);
+    return unwritten;
 }
