@@ -40,7 +40,7 @@ struct tcc_session {
     uint32_t bucket;
     int64_t *points;       /* by launch */
     SessionShare *shares;  /* by thread */
-    const void *weights;   /* of the last launch that threads shared */
+    const void *weights;   /* of the last launch of some size */
     bool backward;         /* whether it went through its points from the end */
     double shared_ns;      /* the least time of a run's launches that threads can share */
     double close_ns;       /* the same of this run and those that it followed closely */

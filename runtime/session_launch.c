@@ -22,7 +22,7 @@ typedef struct Work {
     TccKernel *kernel;
     void *const *buffers;
     TccErrorWord error;
-    int64_t points, piece;
+    int64_t points, piece; /* no piece: all at once, on one thread */
     int32_t parts;
     bool backward;
 } Work;
@@ -59,6 +59,7 @@ static void lay_out_shares(Work *work, const TccLaunch *launch, double ns_per_po
     work->piece = (share + PIECES_A_SHARE) / PIECES_A_SHARE;
     if ((double)work->piece < least)
         work->piece = least < (double)share ? (int64_t)least : share + 1;
+    if (work->parts == 1 && !again) work->piece = 0;
 }
 
 static void run_share(Work *work, SessionShare *share, const TccKernelArgs *args) {
@@ -79,8 +80,8 @@ static void run_part(void *data, int32_t i) {
                           .dims = s->dims,
                           .scratch = s->scratch.data + (size_t)i * s->scratch_stride,
                           .error = &work->error};
-    if (work->parts == 1) work->kernel(&args, 0, work->points);
-    for (int32_t k = 0; k < work->parts && work->parts > 1; k++)
+    if (work->piece == 0) work->kernel(&args, 0, work->points);
+    for (int32_t k = 0; k < work->parts && work->piece > 0; k++)
         run_share(work, &s->shares[(i + k) % work->parts], &args);
 }
 
@@ -165,7 +166,8 @@ tcc_status session_launch(tcc_session *s, uint32_t number) {
                  .buffers = s->arguments + launch->first_buffer,
                  .points = s->points[number]};
     work.parts = choose_parts(s->model, work.points, kernel->ns_per_point);
-    if (work.parts > 1) lay_out_shares(&work, launch, kernel->ns_per_point);
+    if (work.parts > 1 || (double)work.points * kernel->ns_per_point >= MIN_AWAKE_NS)
+        lay_out_shares(&work, launch, kernel->ns_per_point);
     uint64_t begin = s->profile != NULL ? now_ns() : 0;
     uint32_t threads = divide(&work);
     if (s->profile != NULL)
