@@ -74,6 +74,37 @@ static void test_rows(void) { check_single_kernels("tests/models/fusion/rows.g")
 static void test_epilogues(void) { check_single_kernels("tests/models/fusion/epilogues.g"); }
 static void test_products(void) { check_single_kernels("tests/models/fusion/products.g"); }
 
+// One product for all steps: the same values bit for bit, and one contraction a step and one.
+static void test_steps(void) {
+    DslRun run;
+    Str text = dsl_read_file("tests/models/fusion/steps.g");
+    if (!open_file(&run, "tests/models/fusion/steps.g", text)) return;
+    for (size_t i = 0; i < run.module->models.count; i++) {
+        Arena *arena = arena_new(NULL);
+        const Graph *graph = model_fill_params(run.module->models.data[i], run.arena);
+        const int64_t *symbols = model_symbols(graph->ctx, arena, SIZE_odd);
+        FuseCheck check = {.ctx = graph->ctx,
+                           .graph = graph,
+                           .passes = STR("inline,decompose,fold,steps"),
+                           .symbols = symbols,
+                           .inputs = model_inputs(graph, arena, symbols),
+                           .kernels = FUSE_kernels_built};
+        FuseResult result;
+        const char *fault = fuse_check(&check, arena, &result);
+        if (!CHECK(fault == NULL)) printf("    %.*s: %.2000s\n", STR_ARG(*graph->name), fault);
+        uint32_t products = 0;
+        for (NodeId id = 0; fault == NULL && id < result.fused->nodes.count; id++) {
+            const Node *node = graph_node(result.fused, id);
+            products += node->op == OP_kernel &&
+                        str_equal(*node_attr(node, "skeleton").str, STR("contract"));
+        }
+        if (fault == NULL) CHECK_INT(products, 6);
+        arena_free(arena);
+    }
+    dsl_run_free(&run);
+    free((void *)(uintptr_t)text.data);
+}
+
 static void test_attention(void) { check_single_kernels("tests/models/fusion/attention.g"); }
 
 int main(void) {
@@ -81,5 +112,6 @@ int main(void) {
     RUN(test_epilogues);
     RUN(test_products);
     RUN(test_attention);
+    RUN(test_steps);
     return test_done();
 }
