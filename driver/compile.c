@@ -14,7 +14,9 @@ static void tell(void *user, const tcc_diagnostic *diagnostic) {
     Compilation *compilation = user;
     if (diagnostic->severity == TCC_ERROR)
         snprintf(compilation->last_error, sizeof compilation->last_error, "%s", diagnostic->id);
-    report_diagnostic(diagnostic);
+    bool wanted = strcmp(diagnostic->id, "cannot-write") != 0 ||
+                  strstr(diagnostic->text, "/dev/stdout") == NULL || !report_is_reader_gone();
+    if (wanted) report_diagnostic(diagnostic);
 }
 
 static void dump(void *user, const char *text, size_t size) {

@@ -94,8 +94,7 @@ Exit report_exit(tcc_status status) {
     return EXIT_environment;
 }
 
-/* Whether stdout is a pipe that nobody reads any more. */
-static bool is_reader_gone(void) {
+bool report_is_reader_gone(void) {
     struct pollfd stream = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return poll(&stream, 1, 0) > 0 && stream.revents & POLLERR;
 }
@@ -104,7 +103,7 @@ Exit report_finish(Exit result) {
     bool failed = ferror(stdout) != 0;
     int error = fflush(stdout) == 0 ? 0 : errno;
     if (!failed && error == 0) return result;
-    if (!is_reader_gone())
+    if (!report_is_reader_gone())
         report_error("could not write to stdout%s%s", error ? ": " : "",
                      error ? strerror(error) : "");
     return result == EXIT_fine ? EXIT_environment : result;

@@ -5,7 +5,9 @@
 
 #include "driver/command.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+
 #include <tcc/tcc.h>
 
 /* "tcc: error: …" and "tcc: note: …", one line each. */
@@ -24,6 +26,9 @@ Exit report_exit(tcc_status status);
  * file, renamed when complete, so that an older file is whole until the new one is. EXIT_wrong
  * after a message when it could not be written. */
 Exit report_text(const char *path, const char *text, size_t size);
+
+/* Whether stdout is a pipe that nobody reads any more, which is not worth a message. */
+bool report_is_reader_gone(void);
 
 /* Ends the output: `result`, or EXIT_environment when stdout did not take all of it. A reader that
  * went away is not worth a message. */

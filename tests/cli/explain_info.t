@@ -42,7 +42,7 @@ What was decided, and what a model holds.
   format: tcc model
   compiler: 0.1.0
   options: -O2
-  abi: 2
+  abi: 3
   model: double
   targets: [x86-64-v3]
   inputs:

@@ -31,7 +31,7 @@ Ended by a signal it leaves nothing, neither in $TMPDIR nor beside the output, a
   $ ls -A tmp; ls -A n | grep -v '^n.so$'
   [1]
   $ for i in 2 4 6 8; do
-  >     TMPDIR=$PWD/tmp env --default-signal tcc reduce n.g --if 'sleep 0.05' -o n/r & pid=$!
+  >     TMPDIR=$PWD/tmp env --default-signal tcc reduce n.g --if 'sleep 2' -o n/r & pid=$!
   >     sleep 0.$i; kill -TERM $pid; wait $pid; status=$?
   >     [ $status = 143 ] || echo "status $status"
   > done 2>/dev/null
