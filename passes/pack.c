@@ -129,8 +129,8 @@ static NodeId packed_view(const Packing *p, const int64_t *perm) {
     return unpermuted(g, trimmed(g, y, n), perm);
 }
 
-/* Bytes w[k, n] whose steps are multiplied four at a time: P[ceil(N / NR), ceil(K / 4), NR, 4], with
- * zeros behind the last row and column. */
+/* Bytes w[k, n] whose steps are multiplied four at a time: P[ceil(N / NR), ceil(K / 4), NR, 4],
+ * with zeros behind the last row and column. */
 static NodeId quad_view(const Packing *p, const int64_t *perm) {
     enum { WORD = 4 };
     Graph *g = p->g;

@@ -1,12 +1,12 @@
-/* Contractions of bytes, four steps of k at a time: one instruction multiplies four unsigned bytes by
- * four signed ones and adds the products to a sum of 32 bits. Sums of integers are exact in any
+/* Contractions of bytes, four steps of k at a time: one instruction multiplies four unsigned bytes
+ * by four signed ones and adds the products to a sum of 32 bits. Sums of integers are exact in any
  * order, so the bits are those of the other ways.
  *
  *     a: bytes [row, k] in scratch, 128 more than they are where they are signed
  *     b: words [k / 4, nr], as the `pack` pass has laid constants out, or in scratch
  *
- * Σ a·b = Σ (a + 128)·b − 128·Σ b: the sums of a column begin with what the 128 have added, which is
- * found by a row of ones. */
+ * Σ a·b = Σ (a + 128)·b − 128·Σ b: the sums of a column begin with what the 128 have added,
+ * which is found by a row of ones. */
 #include "codegen/skeleton/contract.h"
 
 enum { WORD = 4, OFFSET = 128, LEAST_STEPS = 8 };
