@@ -60,13 +60,20 @@ static bool is_device(const char *name, const char *kind) {
     return strncmp(name, kind, size) == 0 && (name[size] == 0 || name[size] == ':');
 }
 
+/* "cuda", or "cuda:" and the number of one. */
+static bool is_cuda(const char *name) {
+    if (!is_device(name, "cuda") || name[4] == 0) return is_device(name, "cuda");
+    size_t digits = strspn(name + 5, "0123456789");
+    return digits > 0 && digits < 6 && name[5 + digits] == 0;
+}
+
 /* A GPU is never replaced by the CPU, but where the host left the choice. */
 static tcc_status use_device(tcc_model *model, const char *name, Answer answer) {
     char text[LONG_MESSAGE - 64] = "out of memory";
     bool any = name != NULL && strcmp(name, "auto") == 0;
     model->device = &cpu_device;
     if (name == NULL || *name == 0 || strcmp(name, "cpu") == 0) return TCC_OK;
-    if (!any && !is_device(name, "cuda") && !is_device(name, "emu"))
+    if (!any && !is_cuda(name) && !is_device(name, "emu"))
         return say(answer, TCC_INVALID, RUN_DEVICE_NAME, name);
     if (any && model->artefact.image->gpu_target == 0) return TCC_OK;
     tcc_status status = cuda_model_begin(model, any ? "cuda" : name, text, sizeof text);

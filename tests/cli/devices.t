@@ -49,3 +49,11 @@ A driver that refuses a kernel (tests/emulator/liar/spoiled.c changes its text o
   $ tcc sums.g --target=native,sm_90a -o new.so; tcc run new.so --device=emu:sm_80 -i x=ones
   ! tcc: error: new.so: emu:sm_80 (NVIDIA A100-SXM4-80GB (tcc emulator)): could not load the kernels: no kernel image is available for execution on the device (CUDA_ERROR_NO_BINARY_FOR_GPU): error: target sm_90a does not run on a device of sm_80 [device]
   [3]
+
+tests/run --device=NAME runs nothing where no model runs there.
+
+  $ TCC_CUDA_LIBRARY=/no/such.so $TOP/tests/usable cuda
+  ! tests: no model runs on cuda: tcc: error: device cuda: could not load /no/such.so: * [device] (glob)
+  [2]
+  $ TCC_CUDA_LIBRARY=$BUILD/libtcc-emu.so $TOP/tests/usable cuda
+  $ $TOP/tests/usable emu:sm_90a

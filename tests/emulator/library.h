@@ -37,24 +37,27 @@ static inline const char *library_path(void) {
     return path != NULL ? path : TCC_EMU_BUILT;
 }
 
+static inline uint64_t library_none(void) { return 0; }
+
 static inline bool library_find(void *out_pointer, const char *name) {
     void *address = dlsym(cuda_library, name);
     memcpy(out_pointer, &address, sizeof address);
-    if (address == NULL) printf("%s: not exported\n", name);
     return address != NULL;
 }
 
-static inline bool library_open(void) {
-    cuda_library = dlopen(library_path(), RTLD_NOW | RTLD_LOCAL);
-    if (cuda_library == NULL) {
-        printf("%s\n", dlerror());
-        return false;
-    }
+static inline bool library_load(const char *path) {
+    cuda_library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (cuda_library == NULL) printf("%s\n", dlerror());
+    return cuda_library != NULL;
+}
+
+// The functions of the table, and those of emu.h; false when one is missing, which is told.
+static inline bool library_find_all(void) {
     bool good = true;
-#define FUNCTION(name, symbol, body, since, need, failure, parameters, arguments)                  \
-    good = library_find(&cuda.symbol, #symbol) && good;
+#define FIND(name)                                                                                 \
+    if (!library_find(&cuda.name, #name)) good = false, printf("%s: not exported\n", #name)
+#define FUNCTION(name, symbol, body, since, need, failure, parameters, arguments) FIND(symbol);
 #include "emulator/driver/functions.def"
-#define FIND(name) good = library_find(&cuda.name, #name) && good
     FIND(emuFindingCount);
     FIND(emuFindingGet);
     FIND(emuGetCounters);
@@ -67,6 +70,22 @@ static inline bool library_open(void) {
     FIND(emuMemoryBytes);
 #undef FIND
     return good;
+}
+
+static inline bool library_open(void) { return library_load(library_path()) && library_find_all(); }
+
+// Any driver, which may be older than the table and has nothing of emu.h: it finds no faults and
+// does not tell what memory is in use.
+static inline bool library_open_driver(const char *path) {
+    if (!library_load(path)) return false;
+#define FUNCTION(name, symbol, body, since, need, failure, parameters, arguments)                  \
+    library_find(&cuda.symbol, #symbol);
+#include "emulator/driver/functions.def"
+    if (!library_find(&cuda.emuFindingCount, "emuFindingCount"))
+        cuda.emuFindingCount = library_none;
+    if (!library_find(&cuda.emuMemoryBlocks, "emuMemoryBlocks"))
+        cuda.emuMemoryBlocks = library_none;
+    return true;
 }
 
 #endif

@@ -1,6 +1,7 @@
 // Models on the caller's own streams, with tensors in the device's memory: the host of these tests
 // goes to the driver for its memory, its streams and its own work between the runs.
 #include "tests/emulator/library.h"
+#include "tests/support/device.h"
 #include "tests/support/host.h"
 
 enum { MOST = 64, WIDTH = 4 };
@@ -17,12 +18,13 @@ static const char nibbles[] = "model q(x: f32[5]) -> (y: i4[5]) { y = cast(x, i4
 
 static CUcontext context;
 static CUstream stream;
+static bool is_late; // the device does nothing before somebody waits for it, as the software GPU
 
 // ---- the host -----------------------------------------------------------------------------------
 
 static bool compile(Host *h, const char *text) {
     *h = (Host){0};
-    tcc_open_options options = {.size = sizeof options, .threads = 1, .device = "emu"};
+    tcc_open_options options = {.size = sizeof options, .threads = 1, .device = test_device()};
     return CHECK_INT(tcc_compiler_new(&h->compiler), TCC_OK) &&
            CHECK_INT(tcc_set_option(h->compiler, "target", "native,sm_80"), TCC_OK) &&
            CHECK_INT(tcc_compile_memory(h->compiler, "test.g", text, strlen(text), &h->unit),
@@ -118,7 +120,7 @@ static void test_asynchronous(void) {
         Tensors *now = &v[i / 4];
         fill(now, i);
         CHECK_INT(enqueue(&h, now, sizes[i], on), TCC_OK);
-        CHECK(now->s[0] == -1 && now->t[0] == -1);
+        if (is_late) CHECK(now->s[0] == -1 && now->t[0] == -1);
         CHECK_INT(cuda.cuStreamSynchronize(stream), CUDA_SUCCESS);
         CHECK(is_right(now->s, now->t, i, sizes[i]));
         if (i % 3 == 0) CHECK_INT(h.api->sync(h.session), TCC_OK);
@@ -151,7 +153,7 @@ static void test_between_the_hosts_work(void) {
                                             stream),
                   CUDA_SUCCESS);
     }
-    CHECK(kept[0] == 0);
+    if (is_late) CHECK(kept[0] == 0);
     CHECK_INT(h.api->stream_sync(on), TCC_OK);
     for (int i = 0; i < 6; i++)
         for (int r = 0; r < MOST; r++) {
@@ -353,14 +355,14 @@ static void test_wrong_tensors(void) {
     refused(&h, bad, out, on, "input \"y\" is in the device's memory and must be dense");
     bad[1] = in[1];
     bad[1].data = bad;
-    refused(&h, bad, out, on, "input \"y\" is in no memory of the device emu");
+    refused(&h, bad, out, on, "input \"y\" is in no memory of the device ");
     bad[1].data = NULL;
     refused(&h, bad, out, on, "input \"y\" has no data");
     bad[1] = in[1];
     bad[1].device = 7;
     refused(&h, bad, out, on, "input \"y\": tcc_tensor.device is wrong");
     out[1].data = bad;
-    refused(&h, in, out, on, "output \"t\" is in no memory of the device emu");
+    refused(&h, in, out, on, "output \"t\" is in no memory of the device ");
     CHECK_INT(enqueue(&h, &v, 4, on), TCC_OK);
     CHECK_INT(h.api->sync(h.session), TCC_OK);
     CHECK(is_right(v.s, v.t, 1, 4));
@@ -409,7 +411,9 @@ static void test_ends(void) {
 // ---- all ----------------------------------------------------------------------------------------
 
 static bool begin(void) {
-    return library_open() && CHECK_INT(cuda.cuInit(0), CUDA_SUCCESS) &&
+    bool opened = library_open_driver(test_driver());
+    is_late = cuda.emuFindingCount != library_none && getenv("TCC_EMU_STREAMS") == NULL;
+    return CHECK(opened) && CHECK_INT(cuda.cuInit(0), CUDA_SUCCESS) &&
            CHECK_INT(cuda.cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS) &&
            CHECK_INT(cuda.cuCtxSetCurrent(context), CUDA_SUCCESS) &&
            CHECK_INT(cuda.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
