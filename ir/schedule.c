@@ -72,3 +72,13 @@ void buf_schedule(Buf *buf, const Schedule *schedule) {
         separator = ",";
     }
 }
+
+int64_t schedule_sum_bytes(const Graph *region) {
+    for (NodeId id = 0; id < region->nodes.count; id++) {
+        const Node *node = graph_node(region, id);
+        OpClass class = op_info(node->op)->class;
+        if (class == CLASS_CONTRACT || class == CLASS_CONV)
+            return dtype_info(dtype_compute(node->type->dtype))->bits / 8;
+    }
+    return 4;
+}

@@ -2,7 +2,7 @@
 #ifndef TCC_IR_SCHEDULE_H
 #define TCC_IR_SCHEDULE_H
 
-#include "base/str.h"
+#include "ir/graph.h"
 
 typedef struct Schedule {
 #define SCHEDULE(field, skeletons, initial, least, greatest, meaning) int64_t field;
@@ -15,5 +15,8 @@ typedef struct Schedule {
 bool schedule_parse(Arena *arena, Str text, Schedule *out_schedule, const char **out_message);
 /* Writes the fields that differ from their default; nothing for the default schedule. */
 void buf_schedule(Buf *buf, const Schedule *schedule);
+
+/* Bytes of an accumulator of the region's contraction or convolution; 4 where there is none. */
+int64_t schedule_sum_bytes(const Graph *region);
 
 #endif

@@ -20,18 +20,19 @@ static Str override(const PassContext *ctx, Str kernel, Str chosen) {
     return buf_str(&buf);
 }
 
-/* Registers that a tile of f32 takes: its sums, a row of the panel and a broadcast. */
-static int64_t registers_of(const Target *target, const Schedule *schedule) {
-    int64_t wide = schedule->nr * (int64_t)sizeof(float) / target->vector_bytes;
+/* Registers that a tile takes: its sums of so many bytes, a row of the panel and a broadcast. */
+static int64_t registers_of(const Target *target, const Schedule *schedule, int64_t bytes) {
+    int64_t wide = (schedule->nr * bytes + target->vector_bytes - 1) / target->vector_bytes;
     return (schedule->mr + 1) * wide + 1;
 }
 
 /* What is wrong with it on the target, or NULL: the rows of a register tile, and a block's queries,
  * are whole vectors, and the tile fits the registers. */
-static const char *fault_on_target(const PassContext *ctx, const Schedule *schedule) {
+static const char *fault_on_target(const PassContext *ctx, const Schedule *schedule,
+                                   int64_t sum_bytes) {
     const Target *target = ctx->target;
     if (!target) return NULL;
-    int64_t lanes = target->lanes, registers = registers_of(target, schedule);
+    int64_t lanes = target->lanes, registers = registers_of(target, schedule, sum_bytes);
     bool fits = target->kind != TARGET_cpu || schedule->mr == 0;
     const char *field = schedule->nr % lanes != 0        ? "nr"
                         : schedule->queries % lanes != 0 ? "queries"
@@ -49,13 +50,13 @@ static const char *fault_on_target(const PassContext *ctx, const Schedule *sched
 }
 
 /* The text in its canonical form; the empty one after a diagnostic. */
-static Str canonical(const PassContext *ctx, Str kernel, Str text) {
+static Str canonical(const PassContext *ctx, const Node *kernel, Str text) {
     Schedule schedule;
     const char *message;
     bool good = schedule_parse(ctx->scratch, text, &schedule, &message);
-    if (good) message = fault_on_target(ctx, &schedule);
+    if (good) message = fault_on_target(ctx, &schedule, schedule_sum_bytes(kernel->regions[0]));
     if (!good || message) {
-        diag_error(ctx->diags, (Loc){0}, MSG_SCHEDULE, STR_ARG(kernel), message);
+        diag_error(ctx->diags, (Loc){0}, MSG_SCHEDULE, STR_ARG(kernel_name(kernel)), message);
         return STR("");
     }
     Buf buf = {.arena = ctx->scratch};
@@ -71,7 +72,7 @@ static Str choose(const PassContext *ctx, const Node *kernel) {
                                      *node_attr(kernel, "strategy").str, ctx->target, ctx->scratch);
     }
     Str name = kernel_name(kernel);
-    return canonical(ctx, name, override(ctx, name, chosen));
+    return canonical(ctx, kernel, override(ctx, name, chosen));
 }
 
 /* A row is sorted in memory of the thread: keys and i64 positions, and a spare copy of both. */

@@ -25,17 +25,6 @@ const Skeleton *skeleton_find(Str name) {
 
 /* ---- schedules ------------------------------------------------------------------------------- */
 
-/* The widest dtype that an accumulator of the region's contraction or convolution has. */
-static int64_t sum_bytes(const Graph *region) {
-    for (NodeId id = 0; id < region->nodes.count; id++) {
-        const Node *node = graph_node(region, id);
-        OpClass class = op_info(node->op)->class;
-        if (class == CLASS_CONTRACT || class == CLASS_CONV)
-            return dtype_info(dtype_compute(node->type->dtype))->bits / 8;
-    }
-    return 4;
-}
-
 /* As many accumulators as leave room for the panel's vectors and one broadcast. */
 static void tile_sizes(const SkeletonRequest *request, Schedule *schedule) {
     const Target *target = request->target;
@@ -45,7 +34,7 @@ static void tile_sizes(const SkeletonRequest *request, Schedule *schedule) {
         schedule->rows = 8;
         return;
     }
-    int64_t bytes = sum_bytes(request->region);
+    int64_t bytes = schedule_sum_bytes(request->region);
     schedule->rows = 1;
     schedule->nr = target_panel_columns(target, bytes);
     int64_t wide = (schedule->nr * bytes + target->vector_bytes - 1) / target->vector_bytes;
