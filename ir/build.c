@@ -71,6 +71,19 @@ NodeId build_slice(Graph *g, NodeId x, const Dim *const *start, const Dim *const
     return build_op(g, OP_slice, &x, 1, attrs);
 }
 
+NodeId build_step(Graph *g, NodeId x, int64_t step) {
+    const Type *type = graph_type(g, x);
+    const Dim *start[TYPE_MAX_RANK], *limit[TYPE_MAX_RANK];
+    int64_t steps[TYPE_MAX_RANK];
+    for (uint32_t i = 0; i < type->rank; i++) {
+        start[i] = dim_const(g->ctx, i ? 0 : step);
+        limit[i] = i ? type->dims[i] : dim_const(g->ctx, step + 1);
+        steps[i] = 1;
+    }
+    NodeId slice = build_slice(g, x, start, limit, steps);
+    return build_reshape(g, slice, type->dims + 1, type->rank - 1);
+}
+
 NodeId build_pad(Graph *g, NodeId x, NodeId value, const Dim *const *lo, const Dim *const *hi) {
     uint32_t rank = graph_type(g, x)->rank;
     Attr attrs[] = {{.dims = ir_dims(g->ctx, lo, rank)}, {.dims = ir_dims(g->ctx, hi, rank)}};

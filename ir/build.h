@@ -21,6 +21,8 @@ NodeId build_broadcast(Graph *g, NodeId x, const Dim *const *dims, uint32_t rank
                        const int64_t *axes);
 NodeId build_slice(Graph *g, NodeId x, const Dim *const *start, const Dim *const *limit,
                    const int64_t *step);
+/* x[step] of a sequence, without axis 0. */
+NodeId build_step(Graph *g, NodeId x, int64_t step);
 NodeId build_pad(Graph *g, NodeId x, NodeId value, const Dim *const *lo, const Dim *const *hi);
 NodeId build_item(Graph *g, NodeId tuple, uint32_t index);
 /* Scalars and filled tensors: the number is rounded to dtype; `like` gives the dims. */

@@ -190,8 +190,7 @@ static void release(Run *run, NodeId id) {
     }
 }
 
-/* Whether the op has a jump, so that it reads 8- and 16-bit floats rounded. */
-static bool has_jump(const Node *node) {
+bool eval_has_jump(const Node *node) {
     OpClass class = op_info(node->op)->class;
     switch (node->op) {
     case OP_sign:
@@ -209,7 +208,7 @@ static bool has_jump(const Node *node) {
 
 static EvalValue *gather_args(Run *run, const Node *node, Arena *arena) {
     EvalValue *args = NEW_ARRAY(arena, EvalValue, node->arg_count);
-    bool jump = has_jump(node);
+    bool jump = eval_has_jump(node);
     for (uint32_t i = 0; i < node->arg_count; i++) {
         args[i] = *run->values[node->args[i]];
         if (jump && args[i].rounded) args[i].bound = args[i].rounded;

@@ -190,4 +190,7 @@ bool eval_next(uint32_t rank, const int64_t *dims, int64_t *index);
 /* The product of dims[from] … dims[to - 1]. */
 int64_t eval_product(const int64_t *dims, uint32_t from, uint32_t to);
 
+/* Whether the op has a jump, so that it reads 8- and 16-bit floats rounded. */
+bool eval_has_jump(const Node *node);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/scratch.h"
 #include "ir/build.h"
+#include "ir/eval_rules.h"
 #include "ir/infer.h"
 
 #include <string.h>
@@ -41,26 +42,9 @@ static NodeId rounded(const Excess *e, NodeId id) {
 /* Whether the op reads its operands rounded, and gives what its dtype holds: it has a jump, or it
  * is a block of its own. */
 static bool reads_rounded(const Node *node) {
-    switch (op_info(node->op)->class) {
-    case CLASS_COMPARE:
-    case CLASS_ARGREDUCE:
-    case CLASS_SORT:
-    case CLASS_LEAF:
-    case CLASS_ITEM: return true;
-    default: break;
-    }
-    switch (node->op) {
-    case OP_sign:
-    case OP_floor:
-    case OP_ceil:
-    case OP_trunc:
-    case OP_round:
-    case OP_floordiv:
-    case OP_rem:
-    case OP_mod: return true;
-    case OP_cast: return !dtype_is_float(node->type->dtype);
-    default: return node->region_count > 0;
-    }
+    OpClass class = op_info(node->op)->class;
+    return eval_has_jump(node) || class == CLASS_LEAF || class == CLASS_ITEM ||
+           node->region_count > 0;
 }
 
 static NodeId *operands(const Excess *e, const Node *node, bool narrow) {

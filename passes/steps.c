@@ -145,19 +145,6 @@ static NodeId all_steps(Rewrite *r, NodeId id, const Step *step) {
     return build_op(r->to, OP_contract, args, 2, attrs);
 }
 
-static NodeId pick_step(Graph *g, NodeId all, int64_t index, const Type *type) {
-    const Type *whole = graph_type(g, all);
-    const Dim *start[TYPE_MAX_RANK], *limit[TYPE_MAX_RANK];
-    int64_t steps[TYPE_MAX_RANK];
-    for (uint32_t i = 0; i < whole->rank; i++) {
-        start[i] = dim_const(g->ctx, i ? 0 : index);
-        limit[i] = i ? whole->dims[i] : dim_const(g->ctx, index + 1);
-        steps[i] = 1;
-    }
-    NodeId slice = build_slice(g, all, start, limit, steps);
-    return build_reshape(g, slice, type->dims, type->rank);
-}
-
 /* Most steps are asked for, and all of them together have room. */
 static bool is_worth_it(const Rewrite *r, const Family *family) {
     const Type *type = graph_type(r->from, family->contract);
@@ -174,7 +161,7 @@ static NodeId steps_node(Rewrite *r, NodeId id) {
     if (!find_family(r, r->state, id, &family, &step) || !is_worth_it(r, family)) return NODE_none;
     if (!pass_allows(r->ctx, "all-steps", r->from, id)) return NODE_none;
     NodeId all = all_steps(r, id, &step);
-    return pick_step(r->to, all, step.index, graph_type(r->from, id));
+    return build_step(r->to, all, step.index);
 }
 
 Graph *pass_steps(PassContext *ctx, Arena *arena, const Graph *graph) {

@@ -88,20 +88,6 @@ NodeId decompose_loop(Rewrite *r, NodeId id) {
 
 /* ---- scan ------------------------------------------------------------------------------------ */
 
-/* x[step] of a sequence, without axis 0. */
-static NodeId pick_step(Graph *g, NodeId x, int64_t step) {
-    const Type *type = graph_type(g, x);
-    const Dim *start[TYPE_MAX_RANK], *limit[TYPE_MAX_RANK];
-    int64_t steps[TYPE_MAX_RANK];
-    for (uint32_t i = 0; i < type->rank; i++) {
-        start[i] = dim_const(g->ctx, i ? 0 : step);
-        limit[i] = i ? type->dims[i] : dim_const(g->ctx, step + 1);
-        steps[i] = 1;
-    }
-    NodeId slice = build_slice(g, x, start, limit, steps);
-    return build_reshape(g, slice, type->dims + 1, type->rank - 1);
-}
-
 /* The values of all steps, one after the other along a new axis 0. */
 static NodeId stack_steps(Graph *g, Arena *scratch, const NodeId *values, int64_t count) {
     const Type *type = graph_type(g, values[0]);
@@ -133,7 +119,7 @@ static void scan_step(Scan *s, int64_t step) {
     NodeId *results = NEW_ARRAY(scratch, NodeId, outputs);
     for (uint32_t i = 0; i < s->node->arg_count; i++) {
         bool carried = i < s->carried;
-        values[i] = carried ? s->args[i] : pick_step(s->r->to, s->args[i], step);
+        values[i] = carried ? s->args[i] : build_step(s->r->to, s->args[i], step);
     }
     rewrite_splice(s->r, s->body, values, results);
     for (uint32_t i = 0; i < outputs; i++) {
