@@ -1,5 +1,11 @@
 #include "ir/target.h"
 
+/* What the levels of AVX-512 have in common. */
+#define X86_64_V4                                                                                  \
+    .kind = TARGET_cpu, .lanes = 16, .vector_bytes = 64, .vector_registers = 32,                   \
+    .l1_bytes = 48 << 10, .l2_bytes = 2 << 20, .l3_bytes = 32 << 20, .cores = 2,                   \
+    .core_gflops = 200, .memory_gbytes = 40, .l2_gbytes = 105, .launch_ns = 100
+
 /* Cache sizes and rates are those of a common machine of the kind; they rank alternatives and are
  * never promises. */
 static const Target targets[] = {
@@ -17,34 +23,9 @@ static const Target targets[] = {
      .memory_gbytes = 25,
      .l2_gbytes = 80,
      .launch_ns = 100},
-    {.kind = TARGET_cpu,
-     .name = "x86-64-v4",
-     .features = FEATURE_avx2 | FEATURE_avx512,
-     .lanes = 16,
-     .vector_bytes = 64,
-     .vector_registers = 32,
-     .l1_bytes = 48 << 10,
-     .l2_bytes = 2 << 20,
-     .l3_bytes = 32 << 20,
-     .cores = 2,
-     .core_gflops = 200,
-     .memory_gbytes = 40,
-     .l2_gbytes = 105,
-     .launch_ns = 100},
-    {.kind = TARGET_cpu,
-     .name = "x86-64-v4+vnni",
-     .features = FEATURE_avx2 | FEATURE_avx512 | FEATURE_avx512_vnni,
-     .lanes = 16,
-     .vector_bytes = 64,
-     .vector_registers = 32,
-     .l1_bytes = 48 << 10,
-     .l2_bytes = 2 << 20,
-     .l3_bytes = 32 << 20,
-     .cores = 2,
-     .core_gflops = 200,
-     .memory_gbytes = 40,
-     .l2_gbytes = 105,
-     .launch_ns = 100},
+    {X86_64_V4, .name = "x86-64-v4", .features = FEATURE_avx2 | FEATURE_avx512},
+    {X86_64_V4, .name = "x86-64-v4+vnni",
+     .features = FEATURE_avx2 | FEATURE_avx512 | FEATURE_avx512_vnni},
     {.kind = TARGET_gpu,
      .name = "sm_80",
      .lanes = 32,

@@ -104,6 +104,8 @@ void contract_set_shape(Contraction *s, int64_t first, int64_t second, int64_t l
 bool contract_takes_words(const Contraction *s);
 void contract_add_word_views(Contraction *s);
 void contract_pack_a_bytes(Contraction *s, const Dim *row, const Dim *block_row);
+/* What is copied of the operand without the last axis: a byte, 128 more where it is signed. */
+TileId contract_as_byte(Contraction *s, TileId a);
 void contract_pack_b_words(const Corner *corner);
 /* What the sums of a panel begin with, to scratch. */
 void contract_total_b(const Corner *corner);

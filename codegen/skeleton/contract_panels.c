@@ -190,6 +190,7 @@ static void copy_along_k(Contraction *s, const Dim *row, const Dim *block_row, c
     contract_set_group(s, GROUP_m, row);
     contract_set_group(s, GROUP_k, position);
     TileId a = contract_operand(s, true);
+    if (a != TILE_none && s->words) a = contract_as_byte(s, a);
     const Dim *subscripts[2] = {block_row, position};
     if (a != TILE_none) tile_store(&e->b, a, s->a_view, subscripts, NULL, NULL, 0, OP_none);
     emit_pop_guards(e, mark);
@@ -201,6 +202,7 @@ void contract_pack_a_row(Contraction *s, const Dim *row, const Dim *block_row) {
     const Dim *vectors = dim_floordiv(e->ctx, k, lanes), *done = dim_mul(e->ctx, vectors, lanes);
     EmitLoop loop = emit_begin_for(e, "v", dim_const(e->ctx, 0), vectors, NULL, 0);
     copy_along_k(s, row, block_row, dim_mul(e->ctx, loop.variable, lanes), s->lanes);
+    if (s->words) loop.loop->unroll = 4;
     emit_end_for(e, loop, NULL);
     if (done == k) return;
     loop = emit_begin_for(e, "k", done, k, NULL, 0);

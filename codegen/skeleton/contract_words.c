@@ -59,47 +59,22 @@ static TileId apply(Contraction *s, Op op, TileId a, TileId b) {
 
 /* ---- a --------------------------------------------------------------------------------------- */
 
-static void store_bytes(Contraction *s, const Dim *block_row, const Dim *position, TileId value) {
-    const Dim *subscripts[2] = {block_row, position};
-    if (value == TILE_none) return;
-    tile_store(&s->e.b, tile_cast(&s->e.b, value, DT_u8), s->a_view, subscripts, NULL, NULL, 0,
-               OP_none);
+TileId contract_as_byte(Contraction *s, TileId a) {
+    if (dtype_of(s, s->a) == DT_i8) a = apply(s, OP_add, a, number(s, OFFSET));
+    return tile_cast(&s->e.b, a, DT_u8);
 }
 
-static void copy_bytes(Contraction *s, const Dim *row, const Dim *block_row, const Dim *k,
-                       int64_t width) {
-    ValueEmitter *e = &s->e;
-    contract_set_shape(s, width, 0, width > 1 ? s->lanes : 1);
-    const Dim *position = dim_add(e->ctx, k, emit_axis(e, 0));
-    size_t mark = emit_guard_mark(e);
-    contract_set_group(s, GROUP_m, row);
-    contract_set_group(s, GROUP_k, position);
-    TileId a = contract_operand(s, true);
-    if (a != TILE_none && dtype_of(s, s->a) == DT_i8) a = apply(s, OP_add, a, number(s, OFFSET));
-    store_bytes(s, block_row, position, a);
-    emit_pop_guards(e, mark);
-}
-
-/* The row in vectors, the rest of it, and zeros up to a whole word. */
+/* The row, and zeros up to a whole word. */
 void contract_pack_a_bytes(Contraction *s, const Dim *row, const Dim *block_row) {
     ValueEmitter *e = &s->e;
-    IrContext *ctx = e->ctx;
-    const Dim *k = s->extent[GROUP_k], *end = dim_scale(ctx, s->steps, WORD);
-    const Dim *vectors = dim_floordiv(ctx, k, dim_const(ctx, s->lanes));
-    const Dim *done = dim_scale(ctx, vectors, s->lanes);
-    EmitLoop loop = emit_begin_for(e, "v", dim_const(ctx, 0), vectors, NULL, 0);
-    copy_bytes(s, row, block_row, dim_scale(ctx, loop.variable, s->lanes), s->lanes);
-    loop.loop->unroll = 4;
-    emit_end_for(e, loop, NULL);
-    if (done != k) {
-        loop = emit_begin_for(e, "k", done, k, NULL, 0);
-        copy_bytes(s, row, block_row, loop.variable, 1);
-        emit_end_for(e, loop, NULL);
-    }
+    const Dim *k = s->extent[GROUP_k], *end = dim_scale(e->ctx, s->steps, WORD);
+    contract_pack_a_row(s, row, block_row);
     if (end == k) return;
-    loop = emit_begin_for(e, "k", k, end, NULL, 0);
+    EmitLoop loop = emit_begin_for(e, "k", k, end, NULL, 0);
     contract_set_shape(s, 1, 0, 1);
-    store_bytes(s, block_row, dim_add(ctx, loop.variable, emit_axis(e, 0)), number(s, 0));
+    const Dim *subscripts[2] = {block_row, dim_add(e->ctx, loop.variable, emit_axis(e, 0))};
+    TileId zero = tile_cast(&e->b, number(s, 0), DT_u8);
+    tile_store(&e->b, zero, s->a_view, subscripts, NULL, NULL, 0, OP_none);
     emit_end_for(e, loop, NULL);
 }
 
