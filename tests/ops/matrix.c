@@ -107,8 +107,10 @@ static bool run_job(const Job *job, Arena *arena, LibrarySeen *seen) {
     OpCase c;
     snprintf(running, sizeof running, "%s %s %u %d%s", op_info(job->op)->name,
              dtype_name(job->dtype), job->number, job->level, job->large ? " large" : "");
-    bool known = job->large ? op_case_build_large(ctx, arena, job->op, job->dtype, job->number, &c)
-                            : op_case_build(ctx, arena, job->op, job->dtype, job->number, &c);
+    OpLarge size = device ? LARGE_for_grids : LARGE_for_threads;
+    bool known = job->large
+                     ? op_case_build_large(ctx, arena, job->op, job->dtype, job->number, size, &c)
+                     : op_case_build(ctx, arena, job->op, job->dtype, job->number, &c);
     known = known && c.graph;
     if (known) run_built(job, arena, ctx, &c, seen);
     ir_context_free(ctx);

@@ -28,8 +28,12 @@ static const Shape shapes[] = {{1, {0}},    {1, {1}},        {1, {7}},        {1
                                {2, {3, 0}}, {3, {2, 7, 65}}, {3, {3, 65, 16}}};
 enum { SHAPE_COUNT = sizeof shapes / sizeof *shapes };
 
-// Enough work for several threads, and no multiple of anything.
-static const Shape large_shape = {3, {31, 260, 129}};
+// No multiple of anything, by OpLarge.
+static const Shape large_shapes[] = {{3, {31, 260, 129}}, {3, {5, 68, 129}}};
+
+static bool is_large(const Shape *s) {
+    return s >= large_shapes && s < large_shapes + sizeof large_shapes / sizeof *large_shapes;
+}
 
 // ---- pieces
 // -------------------------------------------------------------------------------------------
@@ -309,7 +313,7 @@ static const Product large_product = {{3, {3, 130, 65}}, {3, {3, 65, 140}}, {3, 
                                       {3, 1, 2},         {3, 0, 2},         3};
 
 static bool contraction(Maker *m, const Shape *s, uint32_t k) {
-    bool large = s == &large_shape;
+    bool large = is_large(s);
     if (k >= (large ? 1 : sizeof products / sizeof *products)) return false;
     const Product *p = large ? &large_product : &products[k];
     NodeId args[] = {operand(m, m->dtype, &p->a), operand(m, m->dtype, &p->b)};
@@ -342,7 +346,7 @@ static const Filter large_filters[] = {
 };
 
 static bool convolution(Maker *m, const Shape *s, uint32_t k) {
-    bool large = s == &large_shape;
+    bool large = is_large(s);
     if (k >= (large ? sizeof large_filters : sizeof filters) / sizeof *filters) return false;
     const Filter *f = large ? &large_filters[k] : &filters[k];
     NodeId args[] = {operand(m, m->dtype, &f->x), operand(m, m->dtype, &f->w)};
@@ -425,8 +429,8 @@ static bool make(Maker *m, const Shape *s, uint32_t k) {
     case CLASS_CONCAT: return concat(m, s, k);
     case CLASS_GATHER:
     case CLASS_SCATTER: return gathering(m, s, k);
-    case CLASS_CONTRACT: return (s == shapes || s == &large_shape) && contraction(m, s, k);
-    case CLASS_CONV: return (s == shapes || s == &large_shape) && convolution(m, s, k);
+    case CLASS_CONTRACT: return (s == shapes || is_large(s)) && contraction(m, s, k);
+    case CLASS_CONV: return (s == shapes || is_large(s)) && convolution(m, s, k);
     case CLASS_WINDOW: return window(m, s, k);
     case CLASS_SORT: return sorting(m, s, k);
     case CLASS_RANDOM: return random_bits(m, s, k);
@@ -463,9 +467,9 @@ bool op_case_build(IrContext *ctx, Arena *arena, Op op, DType dtype, uint32_t nu
 }
 
 bool op_case_build_large(IrContext *ctx, Arena *arena, Op op, DType dtype, uint32_t number,
-                         OpCase *out) {
+                         OpLarge size, OpCase *out) {
     Maker m = {.ctx = ctx, .op = op, .dtype = dtype, .variant = PLAIN};
-    build_case(&m, arena, &large_shape, number, out);
+    build_case(&m, arena, &large_shapes[size], number, out);
     return number < CHOICES;
 }
 

@@ -23,9 +23,14 @@ uint32_t op_case_count(void);
 // for a number that has no case.
 bool op_case_build(IrContext *ctx, Arena *arena, Op op, DType dtype, uint32_t number, OpCase *out);
 
-// The same with about a million elements, which several threads share.
+typedef enum OpLarge {
+    LARGE_for_threads, // about a million elements, which several threads of a CPU share
+    LARGE_for_grids    // some ten thousand: hundreds of CTAs
+} OpLarge;
+
+// The same with more elements.
 bool op_case_build_large(IrContext *ctx, Arena *arena, Op op, DType dtype, uint32_t number,
-                         OpCase *out);
+                         OpLarge size, OpCase *out);
 
 // Whether any kernel skeleton lowers the op.
 bool op_case_is_lowered(Op op);
