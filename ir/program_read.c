@@ -283,8 +283,8 @@ static bool read_header(Reader *r) {
         diag_error(r->in.diags, text_loc(&r->in), MSG_TIR_VERSION);
         return false;
     }
-    if (!text_symbols(&r->in) || !text_expect(&r->in, "program") || !text_string(&r->in, &name) ||
-        !text_expect(&r->in, "for"))
+    if (!text_symbols(&r->in, (DimRanges){0}) || !text_expect(&r->in, "program") ||
+        !text_string(&r->in, &name) || !text_expect(&r->in, "for"))
         return false;
     start = r->in;
     if (!text_string(&r->in, &target)) return false;

@@ -62,8 +62,9 @@ bool text_blobs(TextReader *in, Map *blobs);
 /* Reports "expected WHAT, found …" at the next token; returns false. */
 bool text_wrong(TextReader *in, const char *what);
 
-/* What text_put_symbols wrote, into the context. */
-bool text_symbols(TextReader *in);
+/* What text_put_symbols wrote, into the context, each named dim narrowed to its range, if there is
+ * one. It is an error if there is no dim of a range's name. */
+bool text_symbols(TextReader *in, DimRanges ranges);
 /* "graph { … }" as a region of nodes of `root`, which gets the checks that are found in it. */
 bool text_region(TextReader *in, BlobLookup *lookup, void *user, Graph *root,
                  const Graph **out_region);

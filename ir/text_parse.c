@@ -378,87 +378,14 @@ static bool read_model(Parser *p, Module *module) {
     return read_body(p, p->root);
 }
 
-/* ---- dims ------------------------------------------------------------------------------------ */
-
-typedef struct Declaration {
-    Str name;
-    DimSymbolKind kind;
-    int64_t lo, hi, tune;
-    const Dim *limit;
-} Declaration;
-
-static bool in_range(const Declaration *d) {
-    const int64_t most = INT64_C(1) << 62;
-    return -most <= d->lo && d->lo <= d->tune && d->tune <= d->hi && d->hi <= most;
-}
-
-static bool narrow(Parser *p, Declaration *d, Loc loc) {
-    const DimRange *range = dim_ranges_find(&p->ranges, d->name);
-    if (!range || d->kind != SYMBOL_named) return true;
-    if (!dim_range_is_within(range, d->lo, d->hi)) {
-        diag_error(p->in.diags, loc, MSG_DIM_OVERRIDE, (long long)range->lo, (long long)range->hi,
-                   STR_ARG(d->name));
-        return false;
-    }
-    d->lo = range->lo;
-    d->hi = range->hi;
-    d->tune = range->tune;
-    return true;
-}
-
-static bool check_ranges(Parser *p) {
-    for (size_t i = 0; i < p->ranges.count; i++) {
-        Str name = p->ranges.items[i].name;
-        if (dim_find_symbol(p->in.ctx, name)) continue;
-        diag_error(p->in.diags, (Loc){p->in.file, 0, 0, 1}, MSG_UNKNOWN_DIM, STR_ARG(name));
-        return false;
-    }
-    return true;
-}
-
-static bool declare(Parser *p, const Declaration *d, Loc loc) {
-    const DimSymbol *known = dim_find_symbol(p->in.ctx, d->name);
-    if (!in_range(d)) {
-        diag_error(p->in.diags, loc, MSG_TIR_RANGE, STR_ARG(d->name));
-        return false;
-    }
-    if (!known) {
-        known = dim_new_symbol(p->in.ctx, d->kind, d->name, d->lo, d->hi, d->tune, d->limit);
-    }
-    if (known->kind == d->kind && known->lo == d->lo && known->hi == d->hi &&
-        known->tune == d->tune && known->limit == d->limit) {
-        return true;
-    }
-    diag_error(p->in.diags, loc, MSG_TIR_DIM, STR_ARG(d->name));
-    return false;
-}
-
-/* "dim N in 1..256 tune 32" and "bound K in …", with "limit DIM" behind. */
-static bool read_symbol(Parser *p) {
-    TextReader *in = &p->in;
-    Declaration d = {.kind = text_peek(in, "bound") ? SYMBOL_bound : SYMBOL_named};
-    if (!text_expect(in, d.kind == SYMBOL_bound ? "bound" : "dim")) return false;
-    Loc loc = text_loc(in);
-    if (!text_name(in, &d.name) || !text_expect(in, "in")) return false;
-    if (d.name.data[0] >= '0' && d.name.data[0] <= '9') return text_wrong(in, "a name before this");
-    bool good = text_range(in, &d.lo, &d.hi) && text_expect(in, "tune") && text_int(in, &d.tune);
-    if (!good || (text_accept(in, "limit") && !text_dim(in, &d.limit))) return false;
-    return narrow(p, &d, loc) && declare(p, &d, loc);
-}
-
-static bool read_symbols(Parser *p) {
-    while (text_peek(&p->in, "dim") || text_peek(&p->in, "bound")) {
-        if (!read_symbol(p)) return false;
-    }
-    return true;
-}
+/* ---- modules --------------------------------------------------------------------------------- */
 
 static bool read_module(Parser *p, Module *module) {
     if (!text_accept(&p->in, "tir") || !text_accept(&p->in, "1")) {
         diag_error(p->in.diags, text_loc(&p->in), MSG_TIR_VERSION);
         return false;
     }
-    if (!read_symbols(p) || !check_ranges(p)) return false;
+    if (!text_symbols(&p->in, p->ranges)) return false;
     do {
         if (!read_model(p, module)) return false;
     } while (!text_at_end(&p->in));
@@ -504,13 +431,6 @@ Module *parse_module_narrowed(IrContext *ctx, Arena *arena, Diags *diags, uint32
 }
 
 /* ---- parts, for texts that hold graphs ------------------------------------------------------- */
-
-bool text_symbols(TextReader *in) {
-    Parser p = {.in = *in};
-    bool good = read_symbols(&p);
-    *in = p.in;
-    return good;
-}
 
 bool text_region(TextReader *in, BlobLookup *lookup, void *user, Graph *root,
                  const Graph **out_region) {

@@ -81,7 +81,50 @@ bool parse_dtype(Parser *p, DType *out_dtype);
 /* : tile<f32 [16] lanes=16> */
 bool parse_type(Parser *p, TileType *out_type);
 
-/* ---- parse_ops.c: instructions --------------------------------------------------------------- */
+/* ---- parse_access.c: what instructions name -------------------------------------------------- */
+
+typedef VEC(TileId) Ids;
+typedef VEC(TileGuard) Guards;
+
+/* Where an instruction reads or writes. */
+typedef struct Access {
+    uint32_t view;
+    const Dim *subscripts[TYPE_MAX_RANK];
+    TileId at[TYPE_MAX_RANK]; /* added to the subscript, or TILE_none */
+    Guards guards;
+} Access;
+
+/* These two report an unknown name, and a number of things that is not the wanted one; false. */
+bool parse_unknown(Parser *p, const Token *token);
+bool parse_wrong_count(Parser *p, size_t count, const char *what, uint32_t want);
+
+bool parse_value(Parser *p, TileId *out_id);
+bool parse_values(Parser *p, Ids *ids); /* %1, %2, … */
+/* Gives the value its name; an error if there is one of this name. */
+bool parse_define(Parser *p, const Token *token, TileId id);
+bool parse_view(Parser *p, uint32_t *out_view);
+bool parse_one(Parser *p, const char *key, const TileType *shape, const Dim **out_dim);
+bool parse_axis(Parser *p, uint32_t rank, uint32_t *out_axis);
+
+/* 0 <= %c < N and …, or true; the second takes "where" before it, or nothing at all. */
+bool parse_guards(Parser *p, const TileType *shape, Guards *guards);
+bool parse_where(Parser *p, const TileType *shape, Guards *guards);
+
+/* %x[%r, %4 + %c]; the second with its guards behind. */
+bool parse_element(Parser *p, const TileType *shape, Access *access);
+bool parse_access(Parser *p, const TileType *shape, Access *access);
+
+/* A type stands at the end of its instruction, but the axes before it depend on it: it is read
+ * first. Having come to it then, the second goes on behind it. */
+bool parse_type_ahead(Parser *p, TileType *out_type, size_t *out_colon, size_t *out_end);
+bool parse_past_type(Parser *p, size_t colon, size_t end);
+
+/* ---- parse_ops.c: instructions without blocks ------------------------------------------------ */
+
+/* One that is no loop, branch or yield, added to the open block. It has *out_count results. */
+bool parse_operation(Parser *p, TileId *out_result, uint32_t *out_count);
+
+/* ---- parse_block.c: blocks, loops and branches ----------------------------------------------- */
 
 typedef struct Yields {
     uint32_t count;
