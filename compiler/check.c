@@ -76,9 +76,10 @@ static tcc_status check_model(Checker *c) {
     const Tensor **got = NEW_ARRAY(c->arena, const Tensor *, g->outputs.count);
     for (size_t o = 0; o < g->outputs.count; o++) got[o] = &c->buffers[p->output_buffers[o]];
     const EvalValue *kept = check_evaluate_kept(c, p->graph, args, got, want);
+    CompareScope scope = compare_scope_of(g);
     for (size_t o = 0; status == TCC_OK && o < g->outputs.count; o++) {
         const char *name = str_terminated(c->arena, *g->outputs.data[o].name);
-        Expected e = {COMPARE_model, *g->name, name, got[o], &want[o], kept, found};
+        Expected e = {scope, *g->name, name, got[o], &want[o], kept, found};
         if (kept != NULL) e.kept = &kept[o];
         check_compare(c, &e);
     }

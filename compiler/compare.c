@@ -7,7 +7,7 @@ static const double MAX_LEFT_OUT = 0.01;
 
 /* Derived bounds are worst cases, and through many layers they grow until they say nothing. A whole
  * model is then compared by its root mean square error, relative to the values'. */
-static const double MAX_RMS_ERROR = 1e-3, MAX_RMS_ERROR_16_BIT = 5e-2;
+static const double MAX_RMS_ERROR = 1e-3, MAX_RMS_ERROR_NARROW = 5e-2;
 
 /* One element of two tensors of a dtype. */
 typedef struct Pair {
@@ -38,9 +38,24 @@ static double error_ratio(const Pair *p) {
     return fabs(p->got - p->want) / p->bound;
 }
 
-static bool agrees_by_rms(DType dtype, double rms) {
-    if (!dtype_is_float(dtype)) return false;
-    return rms <= (dtype_compute(dtype) != dtype ? MAX_RMS_ERROR_16_BIT : MAX_RMS_ERROR);
+static bool has_narrow_floats(const Graph *g) {
+    for (NodeId id = 0; id < g->nodes.count; id++) {
+        const Node *node = graph_node(g, id);
+        DType dtype = node->type->dtype;
+        if (dtype_is_float(dtype) && dtype_compute(dtype) != dtype) return true;
+        for (uint32_t r = 0; r < node->region_count; r++)
+            if (has_narrow_floats(node->regions[r])) return true;
+    }
+    return false;
+}
+
+CompareScope compare_scope_of(const Graph *model) {
+    return has_narrow_floats(model) ? COMPARE_narrow_model : COMPARE_model;
+}
+
+static bool agrees_by_rms(DType dtype, CompareScope scope, double rms) {
+    if (!dtype_is_float(dtype) || scope == COMPARE_kernel) return false;
+    return rms <= (scope == COMPARE_narrow_model ? MAX_RMS_ERROR_NARROW : MAX_RMS_ERROR);
 }
 
 static bool is_open(const Pair *p) { return isinf(p->bound) && !p->same; }
@@ -96,7 +111,7 @@ void compare_tensors(const Tensor *got, const EvalValue *want, const EvalValue *
     uint64_t left_out = r.elements - r.compared;
     bool worthless = (double)left_out > MAX_LEFT_OUT * (double)r.elements + 1;
     r.rms = relative_rms(got, want, kept);
-    if (worthless && scope == COMPARE_model) worthless = !agrees_by_rms(got->dtype, r.rms);
+    if (worthless) worthless = !agrees_by_rms(got->dtype, scope, r.rms);
     r.agrees = r.mismatches == 0 && !worthless;
     *result = r;
 }

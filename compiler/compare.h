@@ -6,8 +6,12 @@
 
 #include <tcc/tcc.h>
 
-/* Outputs of a whole model whose bounds say nothing any more are judged by their rms. */
-typedef enum CompareScope { COMPARE_kernel, COMPARE_model } CompareScope;
+/* Outputs of a whole model whose bounds say nothing any more are judged by their rms, which may be
+ * larger where the model rounds to floats of 8 or 16 bits on its way. */
+typedef enum CompareScope { COMPARE_kernel, COMPARE_model, COMPARE_narrow_model } CompareScope;
+
+/* That of a whole model. */
+CompareScope compare_scope_of(const Graph *model);
 
 /* Whether some element of `got` is not the evaluator's, and has a tolerance that says nothing. */
 bool compare_is_open(const Tensor *got, const EvalValue *want);

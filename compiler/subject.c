@@ -161,10 +161,10 @@ bool subject_evaluate(const Subject *subject, const Graph *graph, const InputSet
 /* Of values that are not tame, bounds may say nothing; then nothing is found. */
 bool subject_compare(const Subject *subject, const InputSet *set, const Tensor *got,
                      const EvalValue *want, const Str *names, size_t count, ProbeResult *result) {
-    (void)subject;
+    CompareScope scope = compare_scope_of(subject->graph);
     for (size_t i = 0; i < count; i++) {
         tcc_check_result r = {0};
-        compare_tensors(&got[i], &want[i], NULL, COMPARE_model, &r);
+        compare_tensors(&got[i], &want[i], NULL, scope, &r);
         if (r.mismatches == 0 && (r.agrees || !set->tame)) continue;
         result->status = TCC_MISMATCH;
         if (r.mismatches > 0)

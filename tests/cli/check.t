@@ -49,6 +49,18 @@ Where the evaluator's bound reaches over a step and the values differ, the eleme
   1 of 2 outputs are wrong
   [1]
 
+A result of f32 that bf16 was rounded to on its way, through many layers, is judged as one of bf16.
+
+  $ cat >deep.g <<'END'
+  > fn norm(x) { return x / sqrt(mean(x * x, axis=-1, keep=true) + 0.001) }
+  > model deep(x: bf16[8, 64], w: bf16[64, 64]) -> (y: f32[8, 64]) {
+  >     for i in 0..<6 { x = norm(tanh(x @ w) * 0.3 + x) }
+  >     y = f32(x)
+  > }
+  > END
+  $ tcc check deep.g | tail -1
+  all 13 outputs agree
+
 The padding of a convolution is 0 whatever its operand is computed by on the way in.
 
   $ echo 'model m(x: f64[1, 1, 4], w: f64[1, 1, 1], v: f64[9, 1, 1]) -> (y: f64[1, 1, 6], z: f64[1, 9, 6]) { y = conv(x + 1.0, w, lo=[1], hi=[1]); z = conv(x + 1.0, v, lo=[1], hi=[1]) }' >pad.g
