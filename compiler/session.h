@@ -183,6 +183,8 @@ tcc_status unit_choose_targets(tcc_unit *unit);
 
 /* compile.c: what the passes are told. */
 PassOptions pass_options(const Options *options);
+/* cost.c: their cost model; a group is legal if it is for all targets of the core. */
+CostModel core_cost_model(Core *core);
 
 /* params.c: the graph with values for its parameters that have none, as --params says. NULL after
  * diagnostics. */

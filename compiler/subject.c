@@ -1,6 +1,5 @@
 #include "compiler/subject.h"
 
-#include "codegen/skeleton/skeleton.h"
 #include "compiler/compare.h"
 #include "runtime/features.h"
 #include "runtime/structs.h"
@@ -99,7 +98,7 @@ static void probe_reading(Subject *subject, const void *data, ProbeResult *resul
     tcc_unit_free(unit);
 }
 
-/* The one place that looks into a unit. */
+/* What the steps need of the unit. */
 static void take_unit(Subject *subject) {
     const tcc_unit *unit = subject->unit;
     uint32_t have = cpu_features();
@@ -189,7 +188,7 @@ static void keep_text(void *user, const Diag *diag) {
 bool subject_run_passes(const Subject *subject, const PassOptions *options, PassHooks hooks,
                         Arena *arena, PassRun *out_run) {
     CostModel *cost = NEW(arena, CostModel);
-    *cost = skeleton_cost_model(subject->ctx);
+    *cost = core_cost_model(subject->unit->core);
     *out_run = (PassRun){.context = {.ir = subject->ctx,
                                      .target = subject->tuned,
                                      .cost = cost,
