@@ -210,7 +210,7 @@ static const char *through_ptx(Runner *r, const TileProgram *program, const Targ
                             .dim_count = named_dims(r, dims)};
     const char *message = NULL;
     Str ptx;
-    Emitter *emitter = emitter_new(r->arena, target, EMIT_full);
+    Emitter *emitter = emitter_new(r->arena, target, test->fast ? EMIT_fast : EMIT_full);
     Status status =
         emit_program(emitter, program, &options, EMIT_assembly, r->arena, &ptx, &message);
     emitter_free(emitter);

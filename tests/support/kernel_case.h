@@ -19,6 +19,7 @@ typedef struct KernelCase {
     bool same_bits;                  // and for AVX-512, where it is there, to the same bits
     const struct Schedule *schedule; // NULL: the skeleton's own
     const char *gpu;                 // the target for PTX; NULL: none is made
+    bool fast;                       // PTX by the level of least compile time
     PtxBatch *assembler;             // of that target; NULL: it is not assembled
     Emulated *device;                // that runs it; NULL: it is not run
 } KernelCase;

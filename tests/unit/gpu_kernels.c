@@ -1,13 +1,14 @@
 // The forms that kernels have on GPUs alone: products of matrices by tensor cores, 16 bytes at a
-// time, squares turned round in shared memory, rows of whole blocks, networks that sort. Each is
-// compiled and run on the software device, from aligned and from misaligned buffers.
+// time, squares turned round in shared memory, rows of whole blocks, networks that sort, and stores
+// of one thread in the name of all. Each is compiled and run on the software device, from aligned
+// and from misaligned buffers.
 #include "test.h"
 
 #include "ir/build.h"
 #include "tests/support/kernel_case.h"
 #include "tests/support/op_cases.h"
 
-enum { SYMBOLS = 64, MAX_INPUTS = 2 };
+enum { SYMBOLS = 64, MAX_INPUTS = 3 };
 
 static Emulated devices[2];
 static const char *const targets[2] = {"sm_80", "sm_90a"};
@@ -18,6 +19,8 @@ typedef struct Case {
     IrContext *ctx;
     Graph *graph;
     int64_t symbols[SYMBOLS];
+    int64_t limits[MAX_INPUTS]; // of inputs that are indices; 0: of others
+    bool fast;                  // compiled by the level of least compile time
 } Case;
 
 static Case case_new(void) {
@@ -55,8 +58,8 @@ static void run(Case *c, const char *skeleton, OpValues values, const char *what
     int gpu = (int)(runs++ % 2);
     for (size_t i = 0; i < c->graph->inputs.count; i++) {
         const Type *type = graph_type(c->graph, c->graph->inputs.data[i]);
-        op_case_tensor(c->arena, type, c->symbols, i + 1, 0, &inputs[i].tensor);
-        op_case_fill(&inputs[i].tensor, values, i + 1, 0);
+        op_case_tensor(c->arena, type, c->symbols, i + 1, c->limits[i], &inputs[i].tensor);
+        op_case_fill(&inputs[i].tensor, values, i + 1, c->limits[i]);
     }
     KernelCase test = {.ctx = c->ctx,
                        .region = c->graph,
@@ -64,6 +67,7 @@ static void run(Case *c, const char *skeleton, OpValues values, const char *what
                        .symbols = c->symbols,
                        .inputs = inputs,
                        .gpu = targets[gpu],
+                       .fast = c->fast,
                        .device = &devices[gpu]};
     const char *fault = kernel_case_run(&test, c->arena);
     if (!CHECK(fault == NULL)) printf("    %s: %.3000s\n", what, fault);
@@ -236,6 +240,31 @@ static void test_sorts(void) {
         run_sort(dtypes[i % 5], lengths[i], i % 2, i % 3 == 0);
 }
 
+// ---- scatters ----
+
+// All threads of the warp hold the update, and one stores. Code of the fast level loads what is
+// there before where that stands, so the others may not load it.
+static void run_scatter(Op op, DType dtype, bool fast) {
+    Case c = case_new();
+    const int64_t length = 5, count = 9;
+    c.fast = fast;
+    c.limits[1] = length;
+    NodeId args[3] = {input_of(&c, "x", dtype, &length, 1), input_of(&c, "i", DT_i64, &count, 1),
+                      input_of(&c, "u", dtype, &count, 1)};
+    Attr attrs[2] = {{.i = 0}, {.i = 0}};
+    graph_add_output(c.graph, STR("y"), build_op(c.graph, op, args, 3, attrs));
+    run(&c, "scatter", VALUES_tame, op_info(op)->name);
+}
+
+static void test_scatters(void) {
+    static const Op ops[] = {OP_scatter_set, OP_scatter_add, OP_scatter_mul, OP_scatter_max,
+                             OP_scatter_min};
+    static const DType dtypes[] = {DT_f32, DT_f16, DT_i64, DT_u8};
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+            for (int fast = 0; fast < 2; fast++) run_scatter(ops[i], dtypes[d], fast != 0);
+}
+
 int main(void) {
     for (int i = 0; i < 2; i++) CHECK(emulated_open(&devices[i], targets[i]));
     RUN(test_products);
@@ -244,6 +273,7 @@ int main(void) {
     RUN(test_transposes);
     RUN(test_rows);
     RUN(test_sorts);
+    RUN(test_scatters);
     printf("       %ld kernels, %ld launches\n", runs, devices[0].launches + devices[1].launches);
     for (int i = 0; i < 2; i++) emulated_close(&devices[i]);
     return test_done();
