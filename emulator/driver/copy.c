@@ -41,19 +41,29 @@ static Side destination_of(const CUDA_MEMCPY3D *c) {
                      c->dst_x, c->dst_y, c->dst_z, c->dst_pitch, c->dst_height);
 }
 
+/* sum += a * b; false when that is no number of 64 bits. */
+static bool add_product(uint64_t *sum, uint64_t a, uint64_t b) {
+    uint64_t product;
+    return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(*sum, product, sum);
+}
+
 /* The bytes from the side's first to its last; false when they are more than there are. */
 static bool side_range(const CUDA_MEMCPY3D *c, const Side *s, uint64_t *out_first,
                        uint64_t *out_size) {
-    uint64_t slice, first, last, row;
-    if (__builtin_mul_overflow(s->pitch, s->height, &slice)) return false;
-    if (__builtin_mul_overflow(slice, s->z, &first)) return false;
-    if (__builtin_mul_overflow(s->pitch, s->y, &row)) return false;
-    if (__builtin_add_overflow(first, row + s->x, &first)) return false;
-    if (__builtin_mul_overflow(slice, c->depth - 1, &last)) return false;
-    if (__builtin_add_overflow(last, s->pitch * (c->height - 1) + c->width, &last)) return false;
-    *out_first = s->address + first;
-    *out_size = last;
-    return *out_first >= s->address && *out_first + last > *out_first;
+    uint64_t slice = 0, first = s->x, size = c->width, end;
+    if (!add_product(&slice, s->pitch, s->height) || !add_product(&first, s->pitch, s->y) ||
+        !add_product(&first, slice, s->z) || !add_product(&size, s->pitch, c->height - 1) ||
+        !add_product(&size, slice, c->depth - 1))
+        return false;
+    *out_size = size;
+    return !__builtin_add_overflow(first, s->address, out_first) &&
+           !__builtin_add_overflow(*out_first, size, &end);
+}
+
+/* Rows and slices do not overlap. */
+static bool side_holds(const CUDA_MEMCPY3D *c, const Side *s) {
+    return c->width <= s->pitch && s->x <= s->pitch - c->width && c->height <= s->height &&
+           s->y <= s->height - c->height;
 }
 
 static bool is_on_device(const EmuBlock *block) {
@@ -63,13 +73,12 @@ static bool is_on_device(const EmuBlock *block) {
 /* Device memory has to be there; what is the host's may be any, but not the device's. */
 static bool side_is_good(const CUDA_MEMCPY3D *c, const Side *s) {
     uint64_t first, size;
-    if (s->address == 0 || s->pitch < s->x + c->width || !side_range(c, s, &first, &size))
-        return false;
+    if (s->address == 0 || !side_holds(c, s) || !side_range(c, s, &first, &size)) return false;
     EmuBlock block;
     bool known = emu_memory_find(driver.memory, first, 1, &block);
     if (known && (!block.live || size > block.address + block.size - first)) return false;
-    if (s->type == CU_MEMORYTYPE_HOST) return !known || !is_on_device(&block);
-    return known || s->type == CU_MEMORYTYPE_UNIFIED;
+    if (!known) return s->type != CU_MEMORYTYPE_DEVICE && !emu_memory_owns(driver.memory, first);
+    return s->type != CU_MEMORYTYPE_HOST || !is_on_device(&block);
 }
 
 static bool type_is_known(CUmemorytype type) {

@@ -410,6 +410,10 @@ void emu_block_copy_written(const EmuBlock *to, uint64_t to_address, const EmuBl
     for (; i < size; i++) set_bit(to->written, t + i, bit_of(from->written, f + i));
 }
 
+bool emu_memory_owns(const EmuMemory *m, uint64_t address) {
+    return address >= m->base && address - m->base < m->range;
+}
+
 uint64_t emu_memory_capacity(const EmuMemory *m) { return m->capacity; }
 
 uint64_t emu_memory_used(const EmuMemory *m) {

@@ -73,6 +73,9 @@ void emu_block_copy_written(const EmuBlock *to, uint64_t to_address, const EmuBl
  * The copy is valid until the block is released. */
 bool emu_memory_find(const EmuMemory *memory, uint64_t address, uint64_t size, EmuBlock *out_block);
 
+/* Whether `address` is one of the device's own, in a block or in none. */
+bool emu_memory_owns(const EmuMemory *memory, uint64_t address);
+
 uint64_t emu_memory_capacity(const EmuMemory *memory);
 uint64_t emu_memory_used(const EmuMemory *memory);
 uint64_t emu_memory_blocks(const EmuMemory *memory); /* live ones */

@@ -106,6 +106,47 @@ static void test_boxes(void) {
     CHECK_INT(cuda.cuMemcpy3D_v2(&to), CUDA_ERROR_NOT_SUPPORTED);
 }
 
+// Extents that are no number of 64 bits, and slices that overlap.
+static void test_extents(void) {
+    host_begin();
+    uint8_t bytes[64] = {0};
+    const size_t half = (size_t)1 << 32;
+    CUdeviceptr a;
+    CHECK_INT(cuda.cuMemAlloc_v2(&a, 64), CUDA_SUCCESS);
+    const CUDA_MEMCPY3D good = {.src_type = CU_MEMORYTYPE_HOST,
+                                .src_host = bytes,
+                                .dst_type = CU_MEMORYTYPE_DEVICE,
+                                .dst_device = a,
+                                .width = 4,
+                                .height = 2,
+                                .depth = 2};
+    CHECK_INT(cuda.cuMemcpy3D_v2(&good), CUDA_SUCCESS);
+    enum { BAD = 6 };
+    CUDA_MEMCPY3D bad[BAD];
+    for (int i = 0; i < BAD; i++) bad[i] = good;
+    bad[0].height = half + 1;
+    bad[0].src_pitch = bad[0].dst_pitch = half;
+    bad[1].depth = half + 1;
+    bad[1].src_height = bad[1].dst_height = half / 4;
+    bad[2].src_x = SIZE_MAX - 1;
+    bad[3].dst_y = SIZE_MAX - 1;
+    bad[4].src_height = 1;
+    bad[5].dst_height = 1;
+    for (int i = 0; i < BAD; i++) CHECK_INT(cuda.cuMemcpy3D_v2(&bad[i]), CUDA_ERROR_INVALID_VALUE);
+}
+
+// Behind a block lies what is nobody's but the device's: no memory of the host.
+static void test_nobodys(void) {
+    host_begin();
+    CUdeviceptr a;
+    CHECK_INT(cuda.cuMemAlloc_v2(&a, 64), CUDA_SUCCESS);
+    const void *behind = (const void *)(uintptr_t)(a + 64);
+    CHECK_INT(cuda.cuMemcpy(a, a + 64, 4), CUDA_ERROR_INVALID_VALUE);
+    CHECK_INT(cuda.cuMemcpy(a + 64, a, 4), CUDA_ERROR_INVALID_VALUE);
+    CHECK_INT(cuda.cuMemcpyHtoD_v2(a, behind, 4), CUDA_ERROR_INVALID_VALUE);
+    CHECK_INT(cuda.cuMemcpyAsync(a, a + 64, 4, NULL), CUDA_ERROR_INVALID_VALUE);
+}
+
 static void test_rows(void) {
     host_begin();
     uint8_t in[40], out[40];
@@ -315,6 +356,8 @@ int main(void) {
     RUN_FRESH(test_flat_copies, NULL);
     RUN_FRESH(test_flat_copies, "TCC_EMU_STREAMS=eager");
     RUN_FRESH(test_boxes, NULL);
+    RUN_FRESH(test_extents, NULL);
+    RUN_FRESH(test_nobodys, NULL);
     RUN_FRESH(test_rows, NULL);
     RUN_FRESH(test_fills, NULL);
     RUN_FRESH(test_host_memory, NULL);
