@@ -413,8 +413,9 @@ typedef struct FunctionRow {
 extern const FunctionRow function_rows[];
 extern const int function_row_count;
 
-/* Reads TCC_EMU_FAIL once. */
+/* Reads TCC_EMU_FAIL once, and what is wrong with it: NULL for nothing, and after emuFail. */
 void fault_prepare(void);
+const char *fault_problem(void);
 CUresult fault_next(const FunctionRow *row);
 
 #endif

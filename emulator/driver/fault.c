@@ -21,10 +21,22 @@ typedef struct Faults {
     Fault rows[MOST];
     int count;
     long calls, failures; /* since they were set */
+    const char *problem;  /* what is wrong with TCC_EMU_FAIL */
 } Faults;
 
 /* Part of the driver's state, under its lock. */
 static Faults faults;
+
+static bool names(const char *function, const FunctionRow *row) {
+    return strcmp(function, "*") == 0 || strcmp(function, row->name) == 0 ||
+           strcmp(function, row->symbol) == 0;
+}
+
+static bool is_known(const char *function) {
+    for (int i = 0; i < function_row_count; i++)
+        if (names(function, &function_rows[i])) return true;
+    return false;
+}
 
 /* One of the list, up to a comma or the end; NULL when it is none. */
 static const char *parse_one(const char *text, Fault *out_fault) {
@@ -32,6 +44,7 @@ static const char *parse_one(const char *text, Fault *out_fault) {
     const char *colon = text + strcspn(text, ":,");
     if (*colon != ':' || (size_t)(colon - text) >= sizeof out_fault->function) return NULL;
     memcpy(out_fault->function, text, (size_t)(colon - text));
+    if (!is_known(out_fault->function)) return NULL;
     char *end;
     out_fault->left = strtol(colon + 1, &end, 10);
     if (*end == ':') {
@@ -56,14 +69,11 @@ void fault_prepare(void) {
     if (driver.prepared) return;
     driver.prepared = true;
     if (parse(getenv("TCC_EMU_FAIL"), &faults)) return;
-    faults = (Faults){0};
-    report_line("TCC_EMU_FAIL is not FUNCTION:N or FUNCTION:N:ERROR: nothing is made to fail");
+    faults = (Faults){.problem = "TCC_EMU_FAIL is not FUNCTION:N or FUNCTION:N:ERROR, several "
+                                 "with commas, of functions of the driver"};
 }
 
-static bool is_about(const Fault *fault, const FunctionRow *row) {
-    return strcmp(fault->function, "*") == 0 || strcmp(fault->function, row->name) == 0 ||
-           strcmp(fault->function, row->symbol) == 0;
-}
+const char *fault_problem(void) { return faults.problem; }
 
 CUresult fault_next(const FunctionRow *row) {
     CUresult result = CUDA_SUCCESS;
@@ -71,7 +81,7 @@ CUresult fault_next(const FunctionRow *row) {
     faults.calls++;
     for (int i = 0; i < faults.count; i++) {
         Fault *fault = &faults.rows[i];
-        if (fault->left == 0 || !is_about(fault, row) || --fault->left > 0) continue;
+        if (fault->left == 0 || !names(fault->function, row) || --fault->left > 0) continue;
         result = fault->error != CUDA_SUCCESS ? fault->error : row->failure;
     }
     faults.failures += result != CUDA_SUCCESS;

@@ -142,6 +142,7 @@ static CUresult set_up(void) {
     }
     const char *problem = emu_options_from_environment(&driver.options);
     if (problem == NULL) problem = read_order(&driver.order);
+    if (problem == NULL) problem = fault_problem();
     if (problem != NULL) return refuse(problem);
     driver.random = driver.options.seed * 2 + 1;
     errno = 0;

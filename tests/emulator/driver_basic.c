@@ -290,9 +290,20 @@ static void test_faults(void) {
     CHECK_INT(cuda.cuMemAlloc_v2(&a, 16), CUDA_ERROR_OUT_OF_MEMORY);
     CHECK_INT(cuda.cuMemAlloc_v2(&a, 16), CUDA_SUCCESS);
     CHECK_INT(cuda.emuFailures(), 3);
-    static const char *const bad[] = {
-        "x",    "x:",   "x:0",   "x:1:",   "x:1y",          "x:-1",
-        "x:1,", ",x:1", "x:1,y", "x:1:1,", "x:1,x:1:y,x:1", "x:1,x:1,x:1,x:1,x:1,x:1,x:1,x:1,x:1"};
+    static const char *const bad[] = {"*",
+                                      "*:",
+                                      "*:0",
+                                      "*:1:",
+                                      "*:1y",
+                                      "*:-1",
+                                      "*:1,",
+                                      ",*:1",
+                                      "*:1,*",
+                                      "*:1:1,",
+                                      "*:1,*:1:y,*:1",
+                                      "*:1,*:1,*:1,*:1,*:1,*:1,*:1,*:1,*:1",
+                                      "x:1",
+                                      "cuMemAlloc_v3:1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK_INT(cuda.emuFail(bad[i]), 1);
 }
 
@@ -305,6 +316,8 @@ int main(void) {
     RUN_FRESH(test_before_init, NULL);
     RUN_FRESH(test_bad_environment, "TCC_EMU_DEVICE=sm_1");
     RUN_FRESH(test_bad_environment, "TCC_EMU_STREAMS=never");
+    RUN_FRESH(test_bad_environment, "TCC_EMU_FAIL=cuMemAlloc");
+    RUN_FRESH(test_bad_environment, "TCC_EMU_FAIL=cuMemAllocate:1");
     RUN_FRESH(test_device, "TCC_EMU_DEVICE=sm_90a");
     RUN_FRESH(test_a100, "TCC_EMU_DEVICE=sm_80");
     RUN_FRESH(test_errors, NULL);
