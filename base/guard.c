@@ -19,6 +19,22 @@ void guard_enter(Guard *guard) {
 
 GuardScope guard_scope(void) { return innermost ? innermost->scope : (GuardScope){0}; }
 
+bool guard_set_backend(bool backend) {
+    bool before = innermost && innermost->scope.backend;
+    if (innermost) innermost->scope.backend = backend;
+    return before;
+}
+
+GuardKind guard_raised(void) { return innermost ? innermost->kind : GUARD_none; }
+
+bool guard_is_memory(GuardKind kind) {
+    return kind == GUARD_memory || kind == GUARD_backend_memory;
+}
+
+bool guard_is_backend(GuardKind kind) {
+    return kind == GUARD_backend || kind == GUARD_backend_memory;
+}
+
 void guard_poll(void) {
     if (innermost && innermost->scope.stop && atomic_load(innermost->scope.stop))
         guard_raise(GUARD_stopped, "stopped");

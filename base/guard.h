@@ -20,18 +20,21 @@
 
 #include <setjmp.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 typedef enum GuardKind {
     GUARD_none,
     GUARD_memory,
     GUARD_bug,
-    GUARD_backend,
+    GUARD_backend,        /* LLVM cannot go on; what it worked on is in no known state */
+    GUARD_backend_memory, /* the same, for lack of memory */
     GUARD_stopped
 } GuardKind;
 
 typedef struct GuardScope {
     ArenaSource memory;      /* of arenas that name no source */
     const atomic_bool *stop; /* once true, guard_poll raises GUARD_stopped; may be NULL */
+    bool backend;            /* LLVM may run: no malloc returns NULL, each raises */
 } GuardScope;
 
 /* A cleanup that runs when the guard that was innermost at guard_defer is raised through. */
@@ -58,6 +61,16 @@ void guard_leave(Guard *guard);
 
 /* What the innermost guard of this thread says; zeros without one. */
 GuardScope guard_scope(void);
+
+/* Sets `backend` of the innermost guard's scope and returns what it was; false without a guard. */
+bool guard_set_backend(bool backend);
+
+/* For cleanups: what the innermost guard is being raised for, GUARD_none where it is not. */
+GuardKind guard_raised(void);
+
+/* Whether a kind is a lack of memory; whether it leaves what LLVM worked on in no known state. */
+bool guard_is_memory(GuardKind kind);
+bool guard_is_backend(GuardKind kind);
 
 /* Raises GUARD_stopped when somebody wants the work to stop. */
 void guard_poll(void);

@@ -26,7 +26,7 @@ target_include_directories(tcc_llvm SYSTEM INTERFACE ${LLVM_INCLUDE})
 add_library(tcc_llvm_static INTERFACE)
 target_link_directories(tcc_llvm_static INTERFACE ${LLVM_LIBDIR})
 target_link_libraries(tcc_llvm_static INTERFACE
-    ${LLVM_LIBS} -Wl,--as-needed ${LLVM_SYSTEM} stdc++ m)
+    ${LLVM_LIBS} -Wl,--as-needed ${LLVM_SYSTEM} -l:libstdc++.a m)
 
 add_library(tcc_llvm_shared INTERFACE)
 target_link_libraries(tcc_llvm_shared INTERFACE -Wl,--as-needed ${LLVM_SHARED})

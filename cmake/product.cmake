@@ -13,6 +13,9 @@ target_link_libraries(tensorcc PRIVATE
     tcc_frontend tcc_passes tcc_codegen tcc_runtime tcc_ir tcc_base tcc_llvm_static)
 target_link_options(tensorcc PRIVATE -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,-z,now
     -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/tensorcc.map)
+# LLVM's memory (codegen/lower/wrapped.c). Nor can LLVM be unloaded: its destructors are the process's.
+target_link_options(tensorcc PRIVATE -Wl,-z,nodelete -Wl,--wrap=malloc -Wl,--wrap=calloc
+    -Wl,--wrap=realloc -Wl,--wrap=aligned_alloc)
 if(NOT TCC_SANITIZE)
     target_link_options(tensorcc PRIVATE -Wl,-z,defs)
 endif()

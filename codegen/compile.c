@@ -6,6 +6,7 @@
  * where the one before ended, and are begun under the lock. */
 #include "base/guard.h"
 #include "codegen/kernel_internal.h"
+#include "codegen/lower/reserve.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -121,6 +122,7 @@ static void open_batch(Job *job, Batch *batch) {
 static bool begin_batch(Worker *w) {
     Job *job = w->job;
     guard_poll();
+    reserve_need();
     if (job->status != STATUS_ok || job->next >= job->count) return false;
     open_batch(job, &w->batch);
     bool good = lower_batch(job, w->batch.module);
@@ -181,10 +183,15 @@ static void work_through(Worker *w) {
 }
 
 /* The lock is refused where the guard was raised under it: it is held then. */
-static void note_raise(Job *job, const Guard *guard) {
+static void note_raise(Worker *w, const Guard *guard) {
+    Job *job = w->job;
+    if (guard_is_backend(guard->kind)) {
+        w->batch.module = NULL;
+        w->emitter = NULL;
+    }
     pthread_mutex_lock(&job->lock);
     if (job->status == STATUS_ok) {
-        bool memory = guard->kind == GUARD_memory;
+        bool memory = guard_is_memory(guard->kind);
         job->status = memory ? STATUS_memory : STATUS_internal;
         snprintf(job->raised, sizeof job->raised, "%s", memory ? "out of memory" : guard->message);
         job->message = job->raised;
@@ -192,22 +199,28 @@ static void note_raise(Job *job, const Guard *guard) {
     pthread_mutex_unlock(&job->lock);
 }
 
-static void work_guarded(Worker *w) {
+static void clean_up(Worker *w) {
+    drop_batch(&w->batch);
+    emitter_free(w->emitter);
+}
+
+/* Under a guard of this thread's own. */
+static void do_guarded(Worker *w, void (*body)(Worker *w)) {
     Guard guard;
     guard_enter(&guard);
     guard.scope = w->job->scope;
+    guard.scope.backend = true;
     if (setjmp(guard.jump) == 0)
-        work_through(w);
+        body(w);
     else
-        note_raise(w->job, &guard);
+        note_raise(w, &guard);
     guard_leave(&guard);
 }
 
 static void *run_thread(void *data) {
     Worker worker = {.job = data};
-    work_guarded(&worker);
-    drop_batch(&worker.batch);
-    emitter_free(worker.emitter);
+    do_guarded(&worker, work_through);
+    do_guarded(&worker, clean_up);
     arena_free(worker.scratch);
     return NULL;
 }

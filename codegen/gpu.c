@@ -1,6 +1,7 @@
 /* Compiling all kernels of a program for a GPU: one module, one text of PTX. */
 #include "base/guard.h"
 #include "codegen/kernel_internal.h"
+#include "codegen/lower/reserve.h"
 
 typedef struct GpuJob {
     const KernelRequest *request;
@@ -12,8 +13,10 @@ typedef struct GpuJob {
     Emitter *emitter;
 } GpuJob;
 
+/* What LLVM failed in stays. */
 static void drop(void *data) {
     GpuJob *job = data;
+    if (guard_is_backend(guard_raised())) return;
     emitter_free(job->emitter);
     if (job->module != NULL) LLVMDisposeModule(job->module);
     if (job->context != NULL) LLVMContextDispose(job->context);
@@ -35,6 +38,7 @@ static Status lower_all(GpuJob *job, const char **out_message) {
     for (uint32_t k = 0; k < p->kernels.count; k++) {
         const char *why, *symbol = p->kernels.data[k].name->data;
         guard_poll();
+        if (job->module != NULL) reserve_need();
         TileProgram *tile = kernel_tile(p, k, job->gpu, TILE_placed, job->request->round_everywhere,
                                         job->arena, &why);
         if (tile == NULL) {
@@ -67,12 +71,14 @@ Status kernels_compile_gpu(const KernelRequest *request, const Target *gpu, Aren
                             .facts = NEW_ARRAY(arena, GpuFacts, request->program->kernels.count)};
     guard_defer(&defer, drop, &job);
     emit_start();
+    bool outer = guard_set_backend(true);
     job.context = LLVMContextCreate();
     job.module = LLVMModuleCreateWithNameInContext("kernels", job.context);
     Status status = lower_all(&job, out_message);
     if (status == STATUS_ok) status = emit_all(&job, out_message);
     guard_undefer(&defer);
     drop(&job);
+    guard_set_backend(outer);
     return status;
 }
 

@@ -125,7 +125,7 @@ tcc_status compiler_enter(tcc_compiler *compiler, tcc_status (*body)(void *data)
     guard.scope.memory = compiler->work;
     if (setjmp(guard.jump) == 0) {
         status = body(data);
-    } else if (guard.kind == GUARD_memory) {
+    } else if (guard_is_memory(guard.kind)) {
         status = compiler_fail(compiler, TCC_MEMORY, "out of memory");
     } else if (guard.kind == GUARD_stopped) {
         status = compiler_fail(compiler, TCC_CANCELLED, "cancelled");

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "base/guard.h"
+#include "codegen/lower/reserve.h"
 #include "codegen/lower/sanitize.h"
 
 /* ---- LLVM's own state: its registry of targets and its fatal-error handler, once a process --- */
@@ -37,7 +38,10 @@ static void start_llvm(void) {
     set_options();
 }
 
-void emit_start(void) { pthread_once(&llvm_once, start_llvm); }
+void emit_start(void) {
+    reserve_need();
+    pthread_once(&llvm_once, start_llvm);
+}
 
 /* ---- target machines ------------------------------------------------------------------------- */
 
@@ -141,12 +145,15 @@ static void hear(LLVMDiagnosticInfoRef diagnostic, void *user) {
     note_error(user, LLVMGetDiagInfoDescription(diagnostic));
 }
 
+/* Does nothing after an error. */
 static void run_passes(const Emitter *emitter, LLVMModuleRef module, const char *passes,
                        Complaint *complaint) {
+    if (complaint->first) return;
+    reserve_need();
     LLVMErrorRef error = LLVMRunPasses(module, passes, emitter->machine, emitter->options);
     if (!error) return;
     char *text = LLVMGetErrorMessage(error);
-    if (!complaint->first) complaint->first = str_terminated(complaint->arena, str_from(text));
+    complaint->first = str_terminated(complaint->arena, str_from(text));
     LLVMDisposeErrorMessage(text);
 }
 
@@ -189,9 +196,10 @@ Status emit_module(Emitter *emitter, LLVMModuleRef module, EmitKind kind, Arena 
         note_error(&complaint, text);
     else
         LLVMDisposeMessage(text);
-    if (!complaint.first) run_passes(emitter, module, emitter->passes, &complaint);
+    run_passes(emitter, module, emitter->passes, &complaint);
     const char *sanitizer = kind == EMIT_object ? sanitize_kernels(module) : NULL;
-    if (sanitizer && !complaint.first) run_passes(emitter, module, sanitizer, &complaint);
+    if (sanitizer) run_passes(emitter, module, sanitizer, &complaint);
+    reserve_need();
     if (!complaint.first)
         *out_bytes = kind == EMIT_llvm ? print_ir(module, arena)
                                        : generate(emitter, module, kind, arena, &complaint);
@@ -224,6 +232,7 @@ static Status emit_in(LLVMContextRef context, const Emission *e) {
  */
 static Status emit_guarded(LLVMContextRef context, const Emission *e, Guard *guard) {
     guard_enter(guard);
+    guard->scope.backend = true;
     if (setjmp(guard->jump) == 0) {
         Status status = emit_in(context, e);
         guard_leave(guard);
@@ -232,7 +241,7 @@ static Status emit_guarded(LLVMContextRef context, const Emission *e, Guard *gua
     }
     guard_leave(guard);
     if (guard->kind != GUARD_backend) {
-        LLVMContextDispose(context);
+        if (!guard_is_backend(guard->kind)) LLVMContextDispose(context);
         guard_raise(guard->kind, "%s", guard->message);
     }
     *e->out_message = str_terminated(e->arena, str_from(guard->message));
@@ -243,5 +252,6 @@ Status emit_program(Emitter *emitter, const TileProgram *program, const LowerOpt
                     EmitKind kind, Arena *arena, Str *out_bytes, const char **out_message) {
     const Emission emission = {emitter, program, options, kind, arena, out_bytes, out_message};
     Guard guard;
+    reserve_need();
     return emit_guarded(LLVMContextCreate(), &emission, &guard);
 }

@@ -1,7 +1,8 @@
 /* From LLVM modules to optimised IR, assembly, PTX and object files.
  *
- * LLVM's fatal errors become GUARD_backend, its error diagnostics a failing status: nothing here
- * ends the process or writes to stderr. After a fatal error the LLVM context it happened in is
+ * LLVM's fatal errors become GUARD_backend, a lack of memory in it GUARD_memory or, seldom,
+ * GUARD_backend_memory (reserve.h), its error diagnostics a failing status: nothing here ends the
+ * process or writes to stderr. After a fatal error the LLVM context it happened in is
  * leaked on purpose, since its state is unknown.
  */
 #ifndef TCC_CODEGEN_LOWER_EMIT_H

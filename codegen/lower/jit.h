@@ -1,6 +1,7 @@
 /* Compiled kernels in this process. A Jit holds the code of any number of objects (EMIT_object);
  * many can be alive at once, each independent of the others. Calls of one Jit are made by one
- * thread at a time; what it found may be called by any thread until jit_free. */
+ * thread at a time; what it found may be called by any thread until jit_free. All calls but
+ * jit_free raise GUARD_memory. */
 #ifndef TCC_CODEGEN_LOWER_JIT_H
 #define TCC_CODEGEN_LOWER_JIT_H
 

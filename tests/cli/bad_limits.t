@@ -99,6 +99,10 @@ A stack that is too small is raised where that is allowed, and told of where it 
   ! tcc: error: emu: could not start the driver: operating system (CUDA_ERROR_OPERATING_SYSTEM) [device]
   [3]
 
+Little address space, to whatever point a compilation comes: a model, or a message and nothing left.
+
+  $ double >little.g && mkdir little; for k in $(seq 54 4 90); do (ulimit -v ${k}000; tcc little.g -o little/m.so 2>words); case $? in 0) rm little/m.so ;; 3) grep -vx 'tcc: error: out of memory' words ;; 127) grep -v 'error while loading shared libraries' words ;; *) echo "with $k MB:"; cat words ;; esac; ls -A little; done
+
 Numbers of options that are too large for what they count:
 
   $ tcc bisect small.g --tries=99999999999; tcc bisect small.g --timeout=1e300
