@@ -5,9 +5,10 @@
  *     m = max_k a,  w = exp(a - m) · …,  l = Σ_k w
  *     o[…, q, n] = Σ_k w · v                 and an epilogue, as o / l
  *
- * in one kernel that never stores s or w whole. attention.c finds these parts in a region and
- * chooses sizes, attention_mask.c finds the keys that a mask leaves, attention_sweep.c has the
- * loops, attention_operands.c the copies of operands in scratch. */
+ * in one kernel that never stores s or w whole. attention_parts.c finds these parts in a region,
+ * attention.c chooses sizes, attention_mask.c finds the keys that a mask leaves, attention_sweep.c
+ * has the loops, attention_weights.c makes a block of w, attention_operands.c copies operands to
+ * scratch. */
 #ifndef TCC_CODEGEN_SKELETON_ATTENTION_H
 #define TCC_CODEGEN_SKELETON_ATTENTION_H
 
@@ -61,6 +62,9 @@ typedef struct Attention {
     const Dim *first_key, *end_key; /* that a mask leaves to the block of queries */
 } Attention;
 
+/* Finds the parts in the request's region. What is no attention is the emitter's error. */
+void attention_find_parts(Attention *s);
+
 /* The index of operand `which` of the product at the current result and position. */
 void attention_operand_index(const Product *p, uint32_t which, const Dim **out_index);
 
@@ -90,6 +94,25 @@ void attention_store(Attention *s, TileId value, uint32_t view, const Dim *first
 /* The dtype that a product is summed in, and a value in it. */
 DType attention_sum_dtype(const Attention *s, const Product *p);
 TileId attention_as(Attention *s, TileId value, DType dtype);
+
+/* An op of two values, TILE_none where one of them is; a number everywhere in the shape. */
+TileId attention_map2(Attention *s, Op op, TileId a, TileId b);
+TileId attention_number(Attention *s, DType dtype, double value);
+/* How many queries the block has, up to a multiple of the tiles of values. */
+const Dim *attention_query_count(const Attention *s);
+/* A loop over the tiles of `size` that `count` elements fill, the last one perhaps in part. */
+EmitLoop attention_begin_tiles(Attention *s, const char *name, const Dim *count, int64_t size);
+
+/* Moves `domain` to a query and a key. */
+void attention_set_domain(Attention *s, const Dim *query, const Dim *key);
+/* Gives a node of the region its value at the domain: of `rank` axes, which are all, or all but the
+ * keys'. A leading value is of a smaller rank and has the first axes of the tile. */
+void attention_provide(Attention *s, NodeId id, TileId value, uint32_t rank, bool leading);
+TileId attention_exp(Attention *s, TileId value); /* of what is at most 0 */
+/* Adds to l, which is behind by the factor, at a place of its row. */
+void attention_add_sum(Attention *s, TileId sum, const Dim *place);
+/* Makes w of the block's `count` keys from key `from` on; m, l and the factor keep up. */
+void attention_make_weights(Attention *s, const Dim *from, const Dim *count);
 
 /* The work of a grid point: the loops over keys, and the results. */
 void attention_sweep(Attention *s);
