@@ -71,16 +71,21 @@ NodeId build_slice(Graph *g, NodeId x, const Dim *const *start, const Dim *const
     return build_op(g, OP_slice, &x, 1, attrs);
 }
 
-NodeId build_step(Graph *g, NodeId x, int64_t step) {
+NodeId build_range(Graph *g, NodeId x, uint32_t axis, const Dim *from, const Dim *to) {
     const Type *type = graph_type(g, x);
     const Dim *start[TYPE_MAX_RANK], *limit[TYPE_MAX_RANK];
     int64_t steps[TYPE_MAX_RANK];
     for (uint32_t i = 0; i < type->rank; i++) {
-        start[i] = dim_const(g->ctx, i ? 0 : step);
-        limit[i] = i ? type->dims[i] : dim_const(g->ctx, step + 1);
+        start[i] = i == axis ? from : dim_const(g->ctx, 0);
+        limit[i] = i == axis ? to : type->dims[i];
         steps[i] = 1;
     }
-    NodeId slice = build_slice(g, x, start, limit, steps);
+    return build_slice(g, x, start, limit, steps);
+}
+
+NodeId build_step(Graph *g, NodeId x, int64_t step) {
+    const Type *type = graph_type(g, x);
+    NodeId slice = build_range(g, x, 0, dim_const(g->ctx, step), dim_const(g->ctx, step + 1));
     return build_reshape(g, slice, type->dims + 1, type->rank - 1);
 }
 

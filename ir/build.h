@@ -21,6 +21,8 @@ NodeId build_broadcast(Graph *g, NodeId x, const Dim *const *dims, uint32_t rank
                        const int64_t *axes);
 NodeId build_slice(Graph *g, NodeId x, const Dim *const *start, const Dim *const *limit,
                    const int64_t *step);
+/* The elements from..to-1 along one axis. */
+NodeId build_range(Graph *g, NodeId x, uint32_t axis, const Dim *from, const Dim *to);
 /* x[step] of a sequence, without axis 0. */
 NodeId build_step(Graph *g, NodeId x, int64_t step);
 NodeId build_pad(Graph *g, NodeId x, NodeId value, const Dim *const *lo, const Dim *const *hi);

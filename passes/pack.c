@@ -83,17 +83,10 @@ static NodeId padded(Graph *g, NodeId x, int64_t more) {
 
 /* The first n elements of x's last axis. */
 static NodeId trimmed(Graph *g, NodeId x, int64_t n) {
-    const Dim *start[TYPE_MAX_RANK], *limit[TYPE_MAX_RANK];
-    int64_t steps[TYPE_MAX_RANK];
     const Type *type = graph_type(g, x);
     uint32_t last = type->rank - 1;
     if (dim_equals_int(type->dims[last], n)) return x;
-    for (uint32_t i = 0; i < type->rank; i++) {
-        start[i] = dim_const(g->ctx, 0);
-        limit[i] = i == last ? dim_const(g->ctx, n) : type->dims[i];
-        steps[i] = 1;
-    }
-    return build_slice(g, x, start, limit, steps);
+    return build_range(g, x, last, dim_const(g->ctx, 0), dim_const(g->ctx, n));
 }
 
 /* Axis `from` of `rank` axes moved to `to`, as a permutation. */

@@ -93,7 +93,7 @@ Dumps and times go to stderr.
   ! (unchanged)
   $ tcc double.g --dump-after=fold,schedule --dump-dir=sub -o a.so; ls sub
   02-fold.tir
-  08-schedule.tir
+  09-schedule.tir
   double.o
   other.so
   $ tcc double.g --dump-after=fold --dump-dir=new/folder -o a.so; ls new/folder

@@ -74,35 +74,55 @@ static void test_rows(void) { check_single_kernels("tests/models/fusion/rows.g")
 static void test_epilogues(void) { check_single_kernels("tests/models/fusion/epilogues.g"); }
 static void test_products(void) { check_single_kernels("tests/models/fusion/products.g"); }
 
-// One product for all steps: the same values bit for bit, and one contraction a step and one.
-static void test_steps(void) {
+// The kernels of each model of the file after the passes, in the file's order; of contractions
+// alone where `skeleton` says so. Passes before fuse change no bits, unless they regroup sums.
+static void check_kernels(const char *path, const char *passes, const char *skeleton, bool regroups,
+                          const uint32_t *expected) {
     DslRun run;
-    Str text = dsl_read_file("tests/models/fusion/steps.g");
-    if (!open_file(&run, "tests/models/fusion/steps.g", text)) return;
+    Str text = dsl_read_file(path);
+    if (!open_file(&run, path, text)) return;
     for (size_t i = 0; i < run.module->models.count; i++) {
         Arena *arena = arena_new(NULL);
         const Graph *graph = model_fill_params(run.module->models.data[i], run.arena);
         const int64_t *symbols = model_symbols(graph->ctx, arena, SIZE_odd);
         FuseCheck check = {.ctx = graph->ctx,
                            .graph = graph,
-                           .passes = STR("inline,decompose,fold,steps"),
+                           .passes = str_from(passes),
+                           .regroups = regroups,
                            .symbols = symbols,
                            .inputs = model_inputs(graph, arena, symbols),
                            .kernels = FUSE_kernels_built};
         FuseResult result;
         const char *fault = fuse_check(&check, arena, &result);
         if (!CHECK(fault == NULL)) printf("    %.*s: %.2000s\n", STR_ARG(*graph->name), fault);
-        uint32_t products = 0;
+        uint32_t kernels = 0;
         for (NodeId id = 0; fault == NULL && id < result.fused->nodes.count; id++) {
             const Node *node = graph_node(result.fused, id);
-            products += node->op == OP_kernel &&
-                        str_equal(*node_attr(node, "skeleton").str, STR("contract"));
+            kernels +=
+                node->op == OP_kernel &&
+                (!skeleton || str_equal(*node_attr(node, "skeleton").str, str_from(skeleton)));
         }
-        if (fault == NULL) CHECK_INT(products, 6);
+        if (fault == NULL && !CHECK_INT(kernels, expected[i]))
+            printf("    kernels of %.*s\n", STR_ARG(*graph->name));
         arena_free(arena);
     }
     dsl_run_free(&run);
     free((void *)(uintptr_t)text.data);
+}
+
+// One product for all steps, and one a step.
+static void test_steps(void) {
+    check_kernels("tests/models/fusion/steps.g", "inline,decompose,fold,steps", "contract", false,
+                  (const uint32_t[]){6, 6});
+}
+
+// One product for all siblings, and nothing that copies its parts.
+static void test_siblings(void) {
+    const uint32_t kernels[] = {2, 5, 2, 2};
+    check_kernels("tests/models/fusion/siblings.g", "inline,decompose,fold,steps,siblings,hoist",
+                  NULL, true, kernels);
+    check_kernels("tests/models/fusion/siblings.g",
+                  "inline,decompose,fold,steps,siblings,hoist,plan,pack", NULL, true, kernels);
 }
 
 static void test_attention(void) { check_single_kernels("tests/models/fusion/attention.g"); }
@@ -113,5 +133,6 @@ int main(void) {
     RUN(test_products);
     RUN(test_attention);
     RUN(test_steps);
+    RUN(test_siblings);
     return test_done();
 }
