@@ -38,25 +38,30 @@ void tcc_probe_run(tcc_probe *probe, void *result) {
     snprintf(call.result->text, sizeof call.result->text, "%s", c->message);
 }
 
-void subject_probe(Subject *subject, ProbeBody *body, const void *data, Outcome *out_outcome) {
+static void probe_apart(Subject *subject, tcc_probe *probe, Outcome *out_outcome) {
     const tcc_search_options *search = &subject->search;
-    tcc_probe probe = {subject, body, data};
     ProbeResult *result = &out_outcome->result;
     char why[256] = "";
-    *out_outcome = (Outcome){0};
-    subject->probes++;
-    if (search->apart == NULL) {
-        tcc_probe_run(&probe, result);
-        return;
-    }
     tcc_status status =
-        search->apart(search->apart_user, &probe, result, sizeof *result, why, sizeof why);
+        search->apart(search->apart_user, probe, result, sizeof *result, why, sizeof why);
     result->text[sizeof result->text - 1] = 0;
     if (status == TCC_OK) return;
     result->status = TCC_INTERNAL;
     out_outcome->crashed = true;
     out_outcome->slow = status == TCC_ENVIRONMENT;
     snprintf(result->text, sizeof result->text, "%s", why);
+}
+
+/* A probe that had no memory says nothing of the model. */
+void subject_probe(Subject *subject, ProbeBody *body, const void *data, Outcome *out_outcome) {
+    tcc_probe probe = {subject, body, data};
+    *out_outcome = (Outcome){0};
+    subject->probes++;
+    if (subject->search.apart == NULL)
+        tcc_probe_run(&probe, &out_outcome->result);
+    else
+        probe_apart(subject, &probe, out_outcome);
+    if (out_outcome->result.status == TCC_MEMORY) guard_raise(GUARD_memory, "out of memory");
 }
 
 void subject_tell(const Subject *subject, const char *format, ...) {

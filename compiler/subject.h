@@ -94,7 +94,7 @@ void subject_close(Subject *subject);
 bool subject_take_options(Subject *subject, const tcc_search_options *options);
 
 /* Runs body(subject, data, result) apart. `out_result` tells how it ended: a probe that did not
- * come back is TCC_INTERNAL with `crashed`. */
+ * come back is TCC_INTERNAL with `crashed`. Raises GUARD_memory where memory lacked in it. */
 typedef struct Outcome {
     ProbeResult result;
     bool crashed, slow; /* slow: it was ended, so it is crashed, too */

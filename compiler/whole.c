@@ -31,6 +31,13 @@ static bool break_off(Whole *w, const char *where, const char *why) {
     return false;
 }
 
+/* A call of the library failed. Memory may lack however right the model is. */
+static bool break_off_call(Whole *w, tcc_status status, const char *where, const char *why) {
+    break_off(w, where, why);
+    if (status == TCC_MEMORY) w->result->status = TCC_MEMORY;
+    return false;
+}
+
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 Str *subject_output_names(const Subject *s, Arena *arena) {
@@ -197,15 +204,17 @@ static void close_model(void *data) {
 static bool run_opened(Whole *w, const struct RunWay *way, Opened *o, Arena *arena) {
     size_t ins = w->s->graph->inputs.count, outs = w->s->graph->outputs.count;
     tcc_open_options options = {.size = sizeof options, .threads = way->threads};
-    if (tcc_unit_open(w->unit, &options, &o->api, &o->model) != TCC_OK)
-        return break_off(w, "opening the model", tcc_message(w->s->compiler));
-    if (o->api->session_new(o->model, &o->session) != TCC_OK)
-        return break_off(w, "opening the model", "out of memory");
+    tcc_status status = tcc_unit_open(w->unit, &options, &o->api, &o->model);
+    if (status != TCC_OK)
+        return break_off_call(w, status, "opening the model", tcc_message(w->s->compiler));
+    status = o->api->session_new(o->model, &o->session);
+    if (status != TCC_OK) return break_off_call(w, status, "opening the model", "out of memory");
     RunTensors t = make_tensors(w, way, arena);
-    tcc_status status = o->api->run(o->session, t.inputs, (uint32_t)ins, t.outputs, (uint32_t)outs);
+    status = o->api->run(o->session, t.inputs, (uint32_t)ins, t.outputs, (uint32_t)outs);
     if (status == TCC_INDEX || w->want.error.failed)
         return subject_same_error(status == TCC_INDEX, &w->want.error, w->result);
-    if (status != TCC_OK) return break_off(w, way->name, o->api->session_message(o->session));
+    if (status != TCC_OK)
+        return break_off_call(w, status, way->name, o->api->session_message(o->session));
     if (subject_compare(w->s, w->set, t.got, w->want.outputs, subject_output_names(w->s, arena),
                         outs, w->result))
         return true;
@@ -233,7 +242,8 @@ static bool compile_unit(Whole *w) {
                             ? tcc_compile_memory(w->s->compiler, source->path.data,
                                                  source->text.data, source->text.size, &w->unit)
                             : tcc_compile_file(w->s->compiler, source->path.data, &w->unit);
-    return status == TCC_OK || break_off(w, "compiling it as a whole", tcc_message(w->s->compiler));
+    return status == TCC_OK ||
+           break_off_call(w, status, "compiling it as a whole", tcc_message(w->s->compiler));
 }
 
 static bool run_by_runtime(Whole *w) {

@@ -102,6 +102,7 @@ A stack that is too small is raised where that is allowed, and told of where it 
 Little address space, to whatever point a compilation comes: a model, or a message and nothing left.
 
   $ double >little.g && mkdir little; for k in $(seq 54 4 90); do (ulimit -v ${k}000; tcc little.g -o little/m.so 2>words); case $? in 0) rm little/m.so ;; 3) grep -vx 'tcc: error: out of memory' words ;; 127) grep -v 'error while loading shared libraries' words ;; *) echo "with $k MB:"; cat words ;; esac; ls -A little; done
+  $ for k in 66 74 82; do (ulimit -v ${k}000; tcc bisect little.g >words 2>&1); case $? in 0 | 3) ;; 127) grep -v 'error while loading shared libraries' words ;; *) echo "with $k MB:"; cat words ;; esac; done
 
 Numbers of options that are too large for what they count:
 
