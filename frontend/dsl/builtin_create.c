@@ -11,7 +11,10 @@ static const Type *arg_type(const BuiltinCall *call, uint32_t at, DType dtype) {
     if (!builtin_arg_dims(call, at, dims, &rank)) return NULL;
     for (uint32_t i = 0; i < rank; i++) {
         if (dims[i]->lo >= 0) continue;
-        sema_error(s, call->args[at]->loc, MSG_NEGATIVE_DIM, sema_dim_text(s, dims[i]));
+        if (dim_is_overflow(dims[i]))
+            sema_error(s, call->args[at]->loc, MSG_DIM_TOO_LARGE);
+        else
+            sema_error(s, call->args[at]->loc, MSG_NEGATIVE_DIM, sema_dim_text(s, dims[i]));
         return NULL;
     }
     const Type *type = type_tensor(s->ctx, dtype, rank, dims);

@@ -39,6 +39,7 @@ model m(x: f32[N, 4], z: f32[3, 4], v: f32[5], s: f32) -> (y: f32[N, 4]) {
     d5 = [1, 2][5]                       # error: index-range@17
     d6 = zeros([3 - 5])                  # error: negative-dim@16
     d7 = zeros([2 ** 40, 2 ** 40])       # error: type-size@16
+    e1 = zeros([2 ** 62 + 1])            # error: dim-overflow@16
     d8 = iota([3], axis=1)               # error: axis-range@25
     d9 = conv2d(z[None, None, :, :], out=4, kernel=3, groups=3) as "g" # error: conv-channels@10
     e0 = conv(x[:, :, None, None], z[:, :, None, None], groups=9223372036854775807) # error: dim-overflow@10

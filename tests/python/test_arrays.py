@@ -247,6 +247,12 @@ class DLPack(unittest.TestCase):
             copies("f32")(Exporter(np.zeros((2, 2), "f4"), 2, 32, device=2))
         with self.assertRaisesRegex(tensorcc.InvalidError, "type code 5 of 64 bits"):
             copies("f32")(Exporter(np.zeros((2, 2), "c8"), 5, 64))
+        for field, value, why in (("lanes", 4, "32 bits and 4 lanes"), ("ndim", 2**31 - 1, "2147483647 axes"),
+                                  ("ndim", -1, "-1 axes")):
+            exporter = Exporter(np.zeros((2, 2), "f4"), 2, 32)
+            setattr(exporter._managed.tensor, field, value)
+            with self.assertRaisesRegex(tensorcc.InvalidError, why):
+                copies("f32")(exporter)
 
     def test_a_capsule_is_used_once(self):
         exporter = Exporter(np.zeros((2, 2), "f4"), 2, 32)

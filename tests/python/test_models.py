@@ -153,6 +153,16 @@ class Errors(Folder):
                 make()
             self.assertIsInstance(caught.exception, OSError)
 
+    def test_names_with_a_zero_byte(self):
+        unit = tensorcc.compile(DOUBLE)
+        for call in (lambda: unit.write(self.folder / "a\0b.so"), lambda: unit.text("ir\0"),
+                     lambda: unit.open(device="cpu\0"), lambda: tensorcc.compile(DOUBLE, D="N=2\0"),
+                     lambda: tensorcc.compile(DOUBLE, path="a\0b.g"),
+                     lambda: tensorcc.Graph("g").input("a\0b", "f32", [4])):
+            with self.assertRaisesRegex(tensorcc.InvalidError, "a zero byte in"):
+                call()
+        self.assertEqual(list(self.folder.iterdir()), [])
+
     def test_of_runs(self):
         model = tensorcc.compile(DOUBLE).open()
         with self.assertRaises(tensorcc.InvalidError) as caught:

@@ -1,6 +1,8 @@
 """The structs and functions of include/tcc/model.h, tcc.h and graph.h, for ctypes."""
 import ctypes as c
-from typing import Any
+from typing import Any, Union
+
+from .errors import InvalidError
 
 MAX_RANK = 8
 MODEL_API_VERSION = 1
@@ -8,6 +10,14 @@ MODEL_API_VERSION = 1
 Pointer = c.c_void_p
 Status = c.c_int
 Value = c.c_uint64
+
+
+def encoded(text: Union[str, bytes]) -> bytes:
+    """A name or path for C, where a zero byte would end it."""
+    data = text.encode() if isinstance(text, str) else text
+    if 0 in data:
+        raise InvalidError(f"a zero byte in {text[:80]!r}")
+    return data
 
 
 class Sized(c.Structure):

@@ -6,7 +6,7 @@ from typing import Any, Dict, Tuple
 
 import numpy as np
 
-from . import dtypes
+from . import capi, dtypes
 from .dtypes import Array, DType
 from .errors import InvalidError
 
@@ -56,11 +56,14 @@ def _dtype_name(tensor: _Tensor) -> str:
 def _element(tensor: _Tensor, what: str) -> DType:
     name = _dtype_name(tensor)
     if tensor.lanes != 1 or name not in dtypes.BY_NAME or dtypes.BY_NAME[name].bits != tensor.bits:
-        raise InvalidError(f"{what}: DLPack type code {tensor.code} of {tensor.bits} bits is not supported")
+        lanes = "" if tensor.lanes == 1 else f" and {tensor.lanes} lanes"
+        raise InvalidError(f"{what}: DLPack type code {tensor.code} of {tensor.bits} bits{lanes} is not supported")
     return dtypes.BY_NAME[name]
 
 
-def _interface(tensor: _Tensor, dtype: "np.dtype[Any]") -> Dict[str, Any]:
+def _interface(tensor: _Tensor, dtype: "np.dtype[Any]", what: str) -> Dict[str, Any]:
+    if not 0 <= tensor.ndim <= capi.MAX_RANK:
+        raise InvalidError(f"{what}: {tensor.ndim} axes are not 0 to {capi.MAX_RANK}")
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     strides = None
     if tensor.strides:
@@ -86,7 +89,7 @@ def typed_view(value: Any, what: str) -> Tuple[Array, DType]:
     managed = c.cast(_get(capsule, b"dltensor"), c.POINTER(_Managed))
     element = _element(managed.contents.tensor, what)
     dtype = element.numpy
-    interface = _interface(managed.contents.tensor, dtype)
+    interface = _interface(managed.contents.tensor, dtype, what)
     _rename(capsule, _USED)
     holder = _Holder(managed, interface)
     if 0 in interface["shape"]:

@@ -41,7 +41,7 @@ class Graph:
         self._listening = self._compiler.listen(self._told, [])
         self._listening.__enter__()
         pointer = capi.Pointer()
-        if library().tcc_graph_new(self._compiler.pointer, self.name.encode(), c.byref(pointer)):
+        if library().tcc_graph_new(self._compiler.pointer, capi.encoded(self.name), c.byref(pointer)):
             raise self._error()
         self._owner = Owner("graph", pointer, library().tcc_graph_free, self._compiler.owner)
         self._place: Optional[caller.Place] = None
@@ -56,14 +56,14 @@ class Graph:
     def dim(self, name: str, lo: int, hi: int, tune: Optional[int] = None) -> Value:
         """Declares a dim that varies within lo..hi, and is tuned for the value `tune`. The value it
         gives may stand in shapes. Names in the dims of inputs that were not declared lie in 1..65536."""
-        made = self._value("tcc_graph_dim", name.encode(), lo, hi, hi if tune is None else tune)
+        made = self._value("tcc_graph_dim", capi.encoded(name), lo, hi, hi if tune is None else tune)
         self._dims[name] = made
         return made
 
     def input(self, name: str, dtype: Any, dims: Sequence[Any] = ()) -> Value:
         """An input; dims are numbers, names of dims, or expressions of these: "N + 1"."""
         sizes = _array([self._argument(dim, "shape") for dim in dims])
-        return self._value("tcc_graph_input", name.encode(), dtypes.of(dtype).code, sizes, len(sizes))
+        return self._value("tcc_graph_input", capi.encoded(name), dtypes.of(dtype).code, sizes, len(sizes))
 
     def param(self, name: str, value: Any = None, dims: Optional[Sequence[int]] = None, *,
               dtype: Any = None, init: Optional[Union[int, float]] = None) -> Value:
@@ -80,7 +80,7 @@ class Graph:
             self._weight(name, array, element)
         sizes = (c.c_int64 * len(shape))(*shape)
         try:
-            made = self._value("tcc_graph_param", name.encode(), element.code, sizes, len(shape))
+            made = self._value("tcc_graph_param", capi.encoded(name), element.code, sizes, len(shape))
         except GraphError:
             if name not in self._params:
                 self._forget(name)
@@ -95,7 +95,7 @@ class Graph:
     def output(self, name: str, value: Any) -> None:
         """Names an output; it has the type of its value."""
         number = self._argument(value)
-        self._do("tcc_graph_output", name.encode(), number)
+        self._do("tcc_graph_output", capi.encoded(name), number)
 
     def call(self, function: str, *args: Any, scope: Optional[str] = None, **named: Any) -> Any:
         """Calls a function of the language by its name."""
@@ -204,11 +204,11 @@ class Graph:
         place = caller.place(frame)
         self._told.clear()
         if place != self._place:
-            library().tcc_graph_place(self._pointer, place[0].encode(), place[1])
+            library().tcc_graph_place(self._pointer, capi.encoded(place[0]), place[1])
             self._place = place
         names = caller.names(frame) if named else ()
         if names:
-            library().tcc_graph_label(self._pointer, ", ".join(names).encode())
+            library().tcc_graph_label(self._pointer, capi.encoded(", ".join(names)))
         return names
 
     def _value(self, function: str, *arguments: Any, named: bool = False) -> Value:
@@ -238,7 +238,7 @@ class Graph:
         return Info(capi.decoded(info.text), capi.decoded(info.label), info.dtype, dims)
 
     def _rename(self, number: int, label: str) -> None:
-        self._check(library().tcc_graph_rename(self._pointer, number, label.encode()))
+        self._check(library().tcc_graph_rename(self._pointer, number, capi.encoded(label)))
 
     def _values(self, numbers: Sequence[int]) -> List[Value]:
         return [Value(self, number) for number in numbers]
@@ -247,13 +247,13 @@ class Graph:
 
     def _operate(self, word: str, *sides: Any) -> Value:
         numbers = [self._argument(side) for side in sides]
-        return self._value("tcc_graph_binary", word.encode(), *numbers, named=True)
+        return self._value("tcc_graph_binary", capi.encoded(word), *numbers, named=True)
 
     def _negate(self, value: Value) -> Value:
         return self._value("tcc_graph_unary", b"-", value._id, named=True)
 
     def _member(self, value: Value, name: str) -> Value:
-        return self._value("tcc_graph_member", value._id, name.encode(), named=True)
+        return self._value("tcc_graph_member", value._id, capi.encoded(name), named=True)
 
     def _sizes(self, value: Value, dims: Tuple[int, ...]) -> Tuple[Size, ...]:
         shape = self._value("tcc_graph_member", value._id, b"shape")
@@ -287,10 +287,10 @@ class Graph:
         bound = function.bind(args, given)
         numbers = _array([self._argument(value, parameter.name) for parameter, _, value in bound])
         names = (c.c_char_p * len(bound))(
-            *(None if by_position else parameter.name.encode() for parameter, by_position, _ in bound))
-        call = capi.Call(function=function.name.encode(), args=c.cast(numbers, c.POINTER(capi.Value)),
+            *(None if by_position else capi.encoded(parameter.name) for parameter, by_position, _ in bound))
+        call = capi.Call(function=capi.encoded(function.name), args=c.cast(numbers, c.POINTER(capi.Value)),
                          names=c.cast(names, c.POINTER(c.c_char_p)), arg_count=len(bound),
-                         scope=None if scope is None else scope.encode())
+                         scope=None if scope is None else capi.encoded(scope))
         made = self._value("tcc_graph_call", c.byref(call), named=True)
         return made if function.results == 1 else self._results(made, function.results)
 
@@ -301,19 +301,19 @@ class Graph:
     def _items(self, of: Value, indices: Iterable[int], labels: Sequence[Optional[str]]) -> Tuple[Value, ...]:
         items = []
         for i, label in zip(indices, labels):
-            library().tcc_graph_label(self._pointer, None if label is None else label.encode())
+            library().tcc_graph_label(self._pointer, None if label is None else capi.encoded(label))
             items.append(Value(self, self._checked(library().tcc_graph_item(self._pointer, of._id, i))))
         return tuple(items)
 
     def _operate_ids(self, word: str, sides: List[int]) -> int:
         function = library().tcc_graph_binary if len(sides) == 2 else library().tcc_graph_unary
         self._enter()
-        return self._checked(function(self._pointer, word.encode(), *sides))
+        return self._checked(function(self._pointer, capi.encoded(word), *sides))
 
     def _apply_ids(self, name: str, arguments: List[int]) -> int:
         self._enter()
         numbers = _array(arguments)
-        return self._checked(library().tcc_graph_apply(self._pointer, name.encode(), numbers, len(numbers)))
+        return self._checked(library().tcc_graph_apply(self._pointer, capi.encoded(name), numbers, len(numbers)))
 
     # ---- what the host gives ----
 
@@ -356,7 +356,7 @@ class Graph:
         return self._checked(library().tcc_graph_int(self._pointer, value))
 
     def _string(self, value: str) -> int:
-        return self._checked(library().tcc_graph_string(self._pointer, value.encode()))
+        return self._checked(library().tcc_graph_string(self._pointer, capi.encoded(value)))
 
     def _list(self, items: Sequence[Any], role: str) -> int:
         numbers = _array([self._argument(item, role) for item in items])
@@ -378,11 +378,11 @@ class Graph:
     def _weight(self, name: str, array: Array, element: DType) -> None:
         tensor = capi.Tensor()
         held = bind_input(tensor, array, element, f"parameter {name!r}")
-        self._do("tcc_graph_weight", name.encode(), c.byref(tensor))
+        self._do("tcc_graph_weight", capi.encoded(name), c.byref(tensor))
         del held
 
     def _forget(self, name: str) -> None:
-        library().tcc_graph_weight(self._pointer, name.encode(), None)
+        library().tcc_graph_weight(self._pointer, capi.encoded(name), None)
 
 
 def _array(numbers: Sequence[int]) -> Any:

@@ -243,7 +243,7 @@ class Model:
 
 
 def open_options(threads: int, device: Optional[str]) -> capi.OpenOptions:
-    return capi.OpenOptions(threads=threads, device=None if device is None else device.encode())
+    return capi.OpenOptions(threads=threads, device=None if device is None else capi.encoded(device))
 
 
 def load(path: Union[str, "os.PathLike[str]"], *, threads: int = 0, device: Optional[str] = None) -> Model:

@@ -96,7 +96,7 @@ class Compiler:
         for key, value in values.items():
             name = key if key in known else key.replace("_", "-")
             for text in _option_values(value):
-                self.check(library().tcc_set_option(self.pointer, name.encode(), text.encode()))
+                self.check(library().tcc_set_option(self.pointer, capi.encoded(name), capi.encoded(text)))
 
     def listen(self, diagnostics: List[Diagnostic], dumps: List[str]) -> "_Listening":
         return _Listening(self, diagnostics, dumps)
@@ -167,7 +167,7 @@ class Unit:
 
     def _text(self, function: Any, kind: Optional[str]) -> str:
         text, size = capi.Pointer(), c.c_size_t()
-        self._call(function, kind.encode() if kind else None, c.byref(text), c.byref(size))
+        self._call(function, capi.encoded(kind) if kind else None, c.byref(text), c.byref(size))
         return capi.text_at(text, size)
 
     def text(self, kind: str) -> str:
@@ -181,10 +181,10 @@ class Unit:
 
     def write(self, path: Path) -> None:
         """Writes the self-contained model.so; an older file is whole until the new one is."""
-        self._call(library().tcc_unit_write, os.fsencode(path))
+        self._call(library().tcc_unit_write, capi.encoded(os.fsencode(path)))
 
     def write_object(self, path: Path) -> None:
-        self._call(library().tcc_unit_write_object, os.fsencode(path))
+        self._call(library().tcc_unit_write_object, capi.encoded(os.fsencode(path)))
 
     def open(self, *, threads: int = 0, device: Optional[str] = None) -> Model:
         """The model in this process; it keeps what it needs of the unit."""
@@ -211,7 +211,7 @@ class Unit:
             results.append(_check_result(raw.contents))
 
         try:
-            self._call(library().tcc_unit_check_on, None if device is None else device.encode(), tensors,
+            self._call(library().tcc_unit_check_on, None if device is None else capi.encoded(device), tensors,
                        len(arrays), capi.CheckCallback(on_result), None)
         except MismatchError as error:
             error.results = results
@@ -282,9 +282,9 @@ def compile_graph(graph: Any, options: Mapping[str, Any], told: List[Diagnostic]
 
 def _compile(compiler: Compiler, source: Any, path: Optional[Path], pointer: Any) -> int:
     if path is None and not _is_text(source):
-        return int(library().tcc_compile_file(compiler.pointer, os.fsencode(source), c.byref(pointer)))
+        return int(library().tcc_compile_file(compiler.pointer, capi.encoded(os.fsencode(source)), c.byref(pointer)))
     text = source.encode() if isinstance(source, str) else bytes(source)
-    name = os.fsencode(path if path is not None else _text_path(text))
+    name = capi.encoded(os.fsencode(path if path is not None else _text_path(text)))
     return int(library().tcc_compile_memory(compiler.pointer, name, text, len(text), c.byref(pointer)))
 
 
@@ -299,9 +299,9 @@ def _compiler_text(function: Any, *arguments: bytes) -> str:
 
 def reference(kind: str) -> str:
     """The page of "ops", "functions", "passes", "targets" or "schedules"."""
-    return _compiler_text(library().tcc_reference, kind.encode())
+    return _compiler_text(library().tcc_reference, capi.encoded(kind))
 
 
 def read_artefact(path: Path, kind: str = "metadata") -> str:
     """What a model.so holds, without loading it: "metadata" (JSON), "graph" (.tir) or "explain"."""
-    return _compiler_text(library().tcc_artefact_read, os.fsencode(path), kind.encode())
+    return _compiler_text(library().tcc_artefact_read, capi.encoded(os.fsencode(path)), capi.encoded(kind))
