@@ -83,6 +83,15 @@ static void conv_group(const Conv *c, Matmul *mm, const Side *x, const Side *w, 
     }
 }
 
+/* Whether compiled code may take it by Winograd's algorithm (passes/winograd.c), which it does if
+ * that pays besides. */
+static bool may_transform(const Conv *c, DType operand) {
+    bool is_3x3 = c->rank == 2 && c->groups == 1 && operand == DT_f32 && c->channels >= 16;
+    for (uint32_t i = 0; i < c->rank && is_3x3; i++)
+        is_3x3 = c->kernel[i] == 3 && c->stride[i] == 1 && c->dilation[i] == 1;
+    return is_3x3;
+}
+
 bool eval_conv(Eval *ev, EvalValue *out) {
     const EvalValue *x = &ev->args[0], *w = &ev->args[1];
     Conv c = read_conv(ev, out);
@@ -92,6 +101,7 @@ bool eval_conv(Eval *ev, EvalValue *out) {
     mm.is_float = dtype_is_float(operand);
     mm.m = c.outputs / c.groups;
     mm.k = c.channels * c.places;
+    mm.transformed = may_transform(&c, operand) ? c.places : 0;
     int64_t chunk = COLUMN_ELEMENTS / (mm.k ? mm.k : 1);
     chunk = chunk < 1 ? 1 : chunk > c.positions ? c.positions : chunk;
     Side columns = side_new(ev->scratch, mm.is_float, image.b != NULL, mm.k * chunk);

@@ -133,6 +133,39 @@ static Magnitudes magnitudes(Arena *arena, const Side *side, int64_t count) {
     return m;
 }
 
+/* What the terms for the bounds are the products of: |x|, or lengths over `transformed` steps. */
+typedef struct Terms {
+    const double *a, *b;
+    int64_t k;
+} Terms;
+
+/* By Winograd's F(2x2, 3x3) the magnitudes that are added up for a result come to at most ‖G‖²·‖B‖²
+ * times Σ ‖w‖·‖x‖ over the channels, of nine weights and the nine pixels under them: ‖G‖² = 2, and
+ * ‖B‖² = 2 + √2 of the three rows of Bᵀ that a result takes. */
+static const double TRANSFORM_GROWTH = 6.83;
+
+static double length_of(const double *x, int64_t count, int64_t step) {
+    double squares = 0;
+    for (int64_t i = 0; i < count; i++) squares += x[i * step] * x[i * step];
+    return sqrt(squares);
+}
+
+/* Transforms of weights are rounded, denormal ones by as much as those of the least normal. Those
+ * of pixels are sums of four, and may overflow where no product does. */
+static Terms transformed_terms(const Matmul *mm, const Side *a, const Side *b) {
+    int64_t run = mm->transformed, k = mm->k / run;
+    double *rows = NEW_ARRAY(mm->scratch, double, (size_t)(mm->m * k));
+    double *columns = NEW_ARRAY(mm->scratch, double, (size_t)(k * mm->n));
+    double least = dtype_info(mm->operand)->least;
+    for (int64_t i = 0; i < mm->m * k; i++)
+        rows[i] = TRANSFORM_GROWTH * (length_of(a->x + i * run, run, 1) + least);
+    for (int64_t i = 0; i < k * mm->n; i++) {
+        double length = length_of(b->x + i / mm->n * run * mm->n + i % mm->n, run, mm->n);
+        columns[i] = 4 * length <= dtype_info(mm->operand)->most ? length : (double)INFINITY;
+    }
+    return (Terms){rows, columns, k};
+}
+
 /* Sums of some rows: values, Σ|terms| and bounds. */
 typedef struct Sums {
     double *value, *terms, *bounds;
@@ -158,9 +191,9 @@ static void finish_rows(const Matmul *mm, int64_t rows, const Sums *s, EvalValue
 }
 
 static void bound_rows(const Matmul *mm, int64_t rows, int64_t i, const Magnitudes *a,
-                       const Magnitudes *b, const Sums *s) {
+                       const Magnitudes *b, const Terms *terms, const Sums *s) {
     int64_t at = i * mm->k;
-    rows_narrow(rows, mm->n, mm->k, a->x + at, b->x, s->terms);
+    rows_narrow(rows, mm->n, terms->k, terms->a + i * terms->k, terms->b, s->terms);
     if (b->b) rows_narrow(rows, mm->n, mm->k, (a->b ? a->reach : a->x) + at, b->b, s->bounds);
     if (a->b) rows_narrow(rows, mm->n, mm->k, a->b + at, b->x, s->bounds);
 }
@@ -187,9 +220,11 @@ static void matmul_float(const Matmul *mm, const Side *a, const Side *b, EvalVal
                          int64_t first, int64_t row) {
     bool wide = eval_accumulator(mm->operand, mm->result) == DT_f64;
     Magnitudes am = {NULL, NULL, NULL}, bm = am;
+    Terms terms = {0};
     if (out->bound) {
         am = magnitudes(mm->scratch, a, mm->m * mm->k);
         bm = magnitudes(mm->scratch, b, mm->k * mm->n);
+        terms = mm->transformed ? transformed_terms(mm, a, b) : (Terms){am.x, bm.x, mm->k};
     }
     Sums s = sums_new(mm, wide, out->bound != NULL);
     for (int64_t i = 0; i < mm->m; i += ROWS) {
@@ -199,7 +234,7 @@ static void matmul_float(const Matmul *mm, const Side *a, const Side *b, EvalVal
             rows_wide(rows, mm->n, mm->k, a->x + i * mm->k, b->x, s.wide);
         else
             rows_narrow(rows, mm->n, mm->k, a->x + i * mm->k, b->x, s.value);
-        if (out->bound) bound_rows(mm, rows, i, &am, &bm, &s);
+        if (out->bound) bound_rows(mm, rows, i, &am, &bm, &terms, &s);
         finish_rows(mm, rows, &s, out, first + i * row, row);
     }
 }

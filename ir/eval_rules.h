@@ -153,6 +153,9 @@ typedef struct Matmul {
     DType operand, result;
     bool is_float;
     int64_t m, n, k;
+    /* Above 0: the sum may be taken by transforms of so many neighbouring steps, whose rounding
+     * errors are bounded by the lengths of the operands over them, not by the terms. */
+    int64_t transformed;
 } Matmul;
 
 /* Memory for `count` elements; with bounds when `bounds`. */

@@ -50,7 +50,9 @@ typedef enum OpFlags {
     FLAG_discontinuous = 2, /* small changes of an operand may change the result much */
     FLAG_movement = 4,      /* an index map: no arithmetic */
     FLAG_fallible = 8,      /* may report an error at run time (an index) */
-    FLAG_regions = 16
+    FLAG_regions = 16,
+    FLAG_packed =
+        32 /* made by pack: models have none, and it means what the op of its class does */
 } OpFlags;
 
 typedef enum AttrKind {
@@ -77,6 +79,7 @@ typedef enum AttrKind {
 #define DTYPES_numbers (DTYPES_ints | DTYPES_floats)
 #define DTYPES_all (DTYPE_BIT(DT_bool) | DTYPES_numbers)
 #define DTYPES_i64 DTYPE_BIT(DT_i64)
+#define DTYPES_f32 DTYPE_BIT(DT_f32)
 #define DTYPES_u64 DTYPE_BIT(DT_u64)
 #define ANY_DTYPE ((1U << DT_count) - 1)
 

@@ -89,8 +89,8 @@ static void put_signature(Buf *buf, const OpInfo *info) {
 }
 
 static void put_flags(Buf *buf, uint32_t flags) {
-    static const char *const names[] = {"commutative", "discontinuous", "movement", "fallible",
-                                        "regions"};
+    static const char *const names[] = {"commutative", "discontinuous", "movement",
+                                        "fallible",    "regions",       "packed"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (flags >> i & 1) buf_print(buf, "; %s", names[i]);
     }

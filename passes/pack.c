@@ -6,18 +6,13 @@
  * with zeros behind the last column. The graph then reads w as a view of P: permute, reshape,
  * slice, which kernels absorb as index maps: column n of step k is P[n // NR, k, n % NR],
  * contiguous along a tile. The values are the same, bit for bit. Depthwise kernels, whose groups
- * are narrower than a tile, only get their channels last: P[taps…, C, O]. */
+ * are narrower than a tile, only get their channels last: P[taps…, C, O]. Those of convolutions
+ * that Winograd's algorithm makes get their transforms beside them (winograd.c). */
+#include "passes/pack.h"
 #include "base/map.h"
 #include "ir/build.h"
 #include "ir/eval.h"
 #include "passes/rewrite.h"
-
-typedef struct Packing {
-    Graph *g;
-    PassContext *ctx;
-    NodeId w;
-    int64_t columns; /* NR */
-} Packing;
 
 static int64_t extent(const Graph *g, NodeId x, uint32_t axis) {
     int64_t value = 0;
@@ -25,14 +20,13 @@ static int64_t extent(const Graph *g, NodeId x, uint32_t axis) {
     return value;
 }
 
-static NodeId reshaped(Graph *g, NodeId x, const int64_t *dims, uint32_t rank) {
+NodeId pack_reshaped(Graph *g, NodeId x, const int64_t *dims, uint32_t rank) {
     const Dim *list[TYPE_MAX_RANK];
     for (uint32_t i = 0; i < rank; i++) list[i] = dim_const(g->ctx, dims[i]);
     return build_reshape(g, x, list, rank);
 }
 
-/* The value of a chain of movement ops over the weights, as a constant of the new graph. */
-static NodeId evaluated(const Packing *p, Graph *chain, NodeId result) {
+NodeId pack_evaluated(const Packing *p, Graph *chain, NodeId result) {
     graph_add_output(chain, STR(""), result);
     EvalValue value;
     EvalError error = {.failed = false};
@@ -45,8 +39,7 @@ static NodeId evaluated(const Packing *p, Graph *chain, NodeId result) {
                        tensor_bytes(&value.tensor));
 }
 
-/* A graph that holds the weights alone. */
-static Graph *start_chain(const Packing *p, NodeId *out_w) {
+Graph *pack_start(const Packing *p, NodeId *out_w) {
     Graph *chain = graph_new(p->g->ctx, p->ctx->scratch, STR(""));
     *out_w = graph_copy_node(chain, p->g, p->w, NULL);
     return chain;
@@ -58,19 +51,18 @@ static bool is_identity(const int64_t *perm, uint32_t rank) {
     return i == rank;
 }
 
-static NodeId permuted(Graph *g, NodeId x, const int64_t *perm) {
+NodeId pack_permuted(Graph *g, NodeId x, const int64_t *perm) {
     return is_identity(perm, graph_type(g, x)->rank) ? x : build_permute(g, x, perm);
 }
 
-static NodeId unpermuted(Graph *g, NodeId x, const int64_t *perm) {
+NodeId pack_unpermuted(Graph *g, NodeId x, const int64_t *perm) {
     int64_t back[TYPE_MAX_RANK];
     uint32_t rank = graph_type(g, x)->rank;
     for (uint32_t i = 0; i < rank; i++) back[perm[i]] = i;
-    return permuted(g, x, back);
+    return pack_permuted(g, x, back);
 }
 
-/* x with zeros behind its last axis. */
-static NodeId padded(Graph *g, NodeId x, int64_t more) {
+NodeId pack_padded(Graph *g, NodeId x, int64_t more) {
     const Dim *lo[TYPE_MAX_RANK], *hi[TYPE_MAX_RANK];
     const Type *type = graph_type(g, x);
     for (uint32_t i = 0; i < type->rank; i++) {
@@ -81,16 +73,17 @@ static NodeId padded(Graph *g, NodeId x, int64_t more) {
     return more ? build_pad(g, x, build_scalar(g, type->dtype, 0), lo, hi) : x;
 }
 
-/* The first n elements of x's last axis. */
-static NodeId trimmed(Graph *g, NodeId x, int64_t n) {
-    const Type *type = graph_type(g, x);
-    uint32_t last = type->rank - 1;
-    if (dim_equals_int(type->dims[last], n)) return x;
-    return build_range(g, x, last, dim_const(g->ctx, 0), dim_const(g->ctx, n));
+NodeId pack_cut(Graph *g, NodeId x, uint32_t axis, int64_t first, int64_t count) {
+    if (dim_equals_int(graph_type(g, x)->dims[axis], count)) return x;
+    return build_range(g, x, axis, dim_const(g->ctx, first), dim_const(g->ctx, first + count));
 }
 
-/* Axis `from` of `rank` axes moved to `to`, as a permutation. */
-static void moving(uint32_t rank, uint32_t from, uint32_t to, int64_t *out_perm) {
+/* The first n elements of x's last axis. */
+static NodeId trimmed(Graph *g, NodeId x, int64_t n) {
+    return pack_cut(g, x, graph_type(g, x)->rank - 1, 0, n);
+}
+
+void pack_moving(uint32_t rank, uint32_t from, uint32_t to, int64_t *out_perm) {
     uint32_t next = 0;
     for (uint32_t i = 0; i < rank; i++) {
         if (next == from) next++;
@@ -110,16 +103,16 @@ static NodeId packed_view(const Packing *p, const int64_t *perm) {
     split[rank - 1] = panels;
     split[rank] = p->columns;
     merged[rank - 1] = panels * p->columns;
-    moving(rank + 1, rank - 1, 0, front);
+    pack_moving(rank + 1, rank - 1, 0, front);
 
     NodeId w;
-    Graph *chain = start_chain(p, &w);
-    NodeId x = padded(chain, permuted(chain, w, perm), merged[rank - 1] - n);
-    NodeId packed =
-        evaluated(p, chain, permuted(chain, reshaped(chain, x, split, rank + 1), front));
+    Graph *chain = pack_start(p, &w);
+    NodeId x = pack_padded(chain, pack_permuted(chain, w, perm), merged[rank - 1] - n);
+    NodeId packed = pack_evaluated(
+        p, chain, pack_permuted(chain, pack_reshaped(chain, x, split, rank + 1), front));
     if (packed == NODE_none) return NODE_none;
-    NodeId y = reshaped(g, unpermuted(g, packed, front), merged, rank);
-    return unpermuted(g, trimmed(g, y, n), perm);
+    NodeId y = pack_reshaped(g, pack_unpermuted(g, packed, front), merged, rank);
+    return pack_unpermuted(g, trimmed(g, y, n), perm);
 }
 
 /* Bytes w[k, n] whose steps are multiplied four at a time: P[ceil(N / NR), ceil(K / 4), NR, 4],
@@ -133,22 +126,24 @@ static NodeId quad_view(const Packing *p, const int64_t *perm) {
     const int64_t merged[] = {steps * WORD, panels * p->columns}, front[] = {2, 0, 3, 1};
     const int64_t turn[] = {1, 0};
     NodeId w;
-    Graph *chain = start_chain(p, &w);
-    NodeId x = padded(chain, permuted(chain, w, perm), merged[1] - n);
-    x = permuted(chain, padded(chain, permuted(chain, x, turn), merged[0] - k), turn);
-    NodeId packed = evaluated(p, chain, permuted(chain, reshaped(chain, x, split, 4), front));
+    Graph *chain = pack_start(p, &w);
+    NodeId x = pack_padded(chain, pack_permuted(chain, w, perm), merged[1] - n);
+    x = pack_permuted(chain, pack_padded(chain, pack_permuted(chain, x, turn), merged[0] - k),
+                      turn);
+    NodeId packed =
+        pack_evaluated(p, chain, pack_permuted(chain, pack_reshaped(chain, x, split, 4), front));
     if (packed == NODE_none) return NODE_none;
-    NodeId y = trimmed(g, reshaped(g, unpermuted(g, packed, front), merged, 2), n);
-    y = permuted(g, trimmed(g, permuted(g, y, turn), k), turn);
-    return unpermuted(g, y, perm);
+    NodeId y = trimmed(g, pack_reshaped(g, pack_unpermuted(g, packed, front), merged, 2), n);
+    y = pack_permuted(g, trimmed(g, pack_permuted(g, y, turn), k), turn);
+    return pack_unpermuted(g, y, perm);
 }
 
 /* The weights read from a permuted copy. */
 static NodeId permuted_view(const Packing *p, const int64_t *perm) {
     NodeId w;
-    Graph *chain = start_chain(p, &w);
-    NodeId moved = evaluated(p, chain, permuted(chain, w, perm));
-    return moved == NODE_none ? NODE_none : unpermuted(p->g, moved, perm);
+    Graph *chain = pack_start(p, &w);
+    NodeId moved = pack_evaluated(p, chain, pack_permuted(chain, w, perm));
+    return moved == NODE_none ? NODE_none : pack_unpermuted(p->g, moved, perm);
 }
 
 /* What was packed before: a layer unrolled over time reads the same weights at each step. */
@@ -156,10 +151,24 @@ typedef struct PackingKey {
     int64_t w, columns, order, perm[TYPE_MAX_RANK];
 } PackingKey;
 
-typedef enum PackingOrder { ORDER_permuted, ORDER_panels, ORDER_quads } PackingOrder;
+typedef enum PackingOrder {
+    ORDER_permuted,
+    ORDER_panels,
+    ORDER_quads,
+    ORDER_transforms
+} PackingOrder;
+
+/* The weights w[O, C, 3, 3] of a convolution by Winograd's algorithm. */
+static NodeId transforms_view(const Packing *p, const int64_t *perm) {
+    (void)perm;
+    return winograd_view(p);
+}
 
 static NodeId (*const views_by_order[])(const Packing *p, const int64_t *perm) = {
-    [ORDER_permuted] = permuted_view, [ORDER_panels] = packed_view, [ORDER_quads] = quad_view};
+    [ORDER_permuted] = permuted_view,
+    [ORDER_panels] = packed_view,
+    [ORDER_quads] = quad_view,
+    [ORDER_transforms] = transforms_view};
 
 /* `view` of the packing, made once for equal ones; what could not be made is not tried again. */
 static NodeId shared_view(Rewrite *r, const Packing *p, const int64_t *perm, PackingOrder order) {
@@ -222,7 +231,8 @@ static int contract_columns(const Node *node, const Graph *g, int64_t *out_perm)
 }
 
 static void remark(PassContext *ctx, const Graph *g, NodeId w, NodeId view, Op op) {
-    Remark r = {.rule = "pack", .kind = REMARK_applied, .number_count = 1};
+    const char *rule = op == OP_conv_winograd ? "winograd" : "pack";
+    Remark r = {.rule = rule, .kind = REMARK_applied, .number_count = 1};
     const Node *node = graph_node(g, w);
     r.where = node->op == OP_param ? *node_attr(node, "name").str : str_from(op_info(op)->name);
     r.origin = node->origin;
@@ -267,6 +277,14 @@ static NodeId pack_contract(Rewrite *r, NodeId id) {
     return args[k] == NODE_none ? NODE_none : build_op(r->to, node->op, args, 2, node->attrs);
 }
 
+/* Whether a convolution is made by Winograd's algorithm, another grouping of its sums. */
+static bool transforms(const Rewrite *r, NodeId id) {
+    const PassContext *ctx = r->ctx;
+    return ctx->target->kind == TARGET_cpu && !ctx->options.strict_sums &&
+           winograd_is_chosen(r->from, id, rewrite_arg(r, id, 1), r->to) &&
+           pass_allows(r->ctx, "winograd", r->from, id);
+}
+
 static NodeId pack_conv(Rewrite *r, NodeId id) {
     const Node *node = graph_node(r->from, id);
     NodeId args[] = {rewrite_arg(r, id, 0), rewrite_arg(r, id, 1)};
@@ -278,9 +296,15 @@ static NodeId pack_conv(Rewrite *r, NodeId id) {
     perm[rank - 2] = 1;
     perm[rank - 1] = 0;
     bool straddles = groups > 1 && extent(r->to, p.w, 0) / groups % p.columns != 0;
-    args[1] = shared_view(r, &p, perm, straddles ? ORDER_permuted : ORDER_panels);
-    remark(r->ctx, r->to, p.w, args[1], node->op);
-    return args[1] == NODE_none ? NODE_none : build_op(r->to, node->op, args, 2, node->attrs);
+    PackingOrder order = transforms(r, id) ? ORDER_transforms
+                         : straddles       ? ORDER_permuted
+                                           : ORDER_panels;
+    Op op = order == ORDER_transforms ? OP_conv_winograd : node->op;
+    if (op == OP_conv_winograd && extent(r->to, p.w, 0) <= (int64_t)r->ctx->target->lanes)
+        p.columns = r->ctx->target->lanes;
+    args[1] = shared_view(r, &p, perm, order);
+    remark(r->ctx, r->to, p.w, args[1], op);
+    return args[1] == NODE_none ? NODE_none : build_op(r->to, op, args, 2, node->attrs);
 }
 
 static NodeId pack_node(Rewrite *r, NodeId id) {

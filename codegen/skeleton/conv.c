@@ -1,9 +1,10 @@
 /* Convolutions: what their walks have in common, and which walk it is.
  *
- *   conv_tiles.c   register tiles of pixels by output channels, on CPUs always over channels-last
- *                  pixels (x itself or a padded copy of the part at hand)
- *   conv_mma.c     tensor cores
- *   conv_points.c  element by element: groups of few output channels
+ *   conv_tiles.c     register tiles of pixels by output channels, on CPUs always over channels-last
+ *                    pixels (x itself or a padded copy of the part at hand)
+ *   conv_winograd.c  the same tiles, of products of transforms: F(2x2, 3x3)
+ *   conv_mma.c       tensor cores
+ *   conv_points.c    element by element: groups of few output channels
  */
 #include "codegen/skeleton/conv.h"
 
@@ -11,7 +12,7 @@ enum { MIN_TILE_CHANNELS = 8 };
 
 NodeId conv_find(const Graph *g) {
     for (NodeId id = 0; id < g->nodes.count; id++)
-        if (graph_node(g, id)->op == OP_conv) return id;
+        if (op_info(graph_node(g, id)->op)->class == CLASS_CONV) return id;
     return NODE_none;
 }
 
@@ -120,7 +121,7 @@ TileProgram *skeleton_build_conv(const SkeletonRequest *request, const char **ou
     if (few || request->state == TILE_free) return conv_build_points(&s, out_why);
     emit_init(&s.e, request->ctx, request->arena, request->region, request->state, request->name,
               request->round_everywhere);
-    if (!conv_build_mma(&s)) conv_build_tiles(&s);
+    if (!conv_build_winograd(&s) && !conv_build_mma(&s)) conv_build_tiles(&s);
     *out_why = s.e.error;
     return s.e.error == NULL ? s.e.program : NULL;
 }

@@ -45,6 +45,9 @@ bool conv_is_channels_last(const Conv *s);
 
 void conv_build_tiles(Conv *s);                                /* conv_tiles.c */
 TileProgram *conv_build_points(Conv *s, const char **out_why); /* conv_points.c */
+/* conv_winograd.c; false, and nothing is built, where the convolution is no OP_conv_winograd, or
+ * its images are not channels-last. */
+bool conv_build_winograd(Conv *s);
 bool conv_build_mma(Conv *s); /* conv_mma.c; false, and nothing is built, if it does not pay */
 
 #endif

@@ -18,6 +18,9 @@ SIZES = (1, 2, 3, 5, 6, 7, 8, 11, 13, 14, 15, 17, 28, 29, 31, 56, 57)
 EPILOGUES = ("y = c", "y = relu(c)", "y = c * 2.0 + c", "y = relu(c)\n    z = c + c")
 
 
+WINOGRAD_SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 14, 15, 16, 17)
+
+
 def brackets(values):
     return "[" + ", ".join(map(str, values)) + "]"
 
@@ -38,11 +41,29 @@ class Case:
         self.constant = rng.random() < 0.7  # weights are
         self.axes = [self.axis() for _ in range(self.rank)]
         self.varying = rng.choice(("", "", "", "size", "batch"))
+        if rng.random() < 0.4:
+            self.make_winograd()
         self.choose_size()
         floats = self.dtype in ("f32", "f64")
         self.epilogue = rng.choice(EPILOGUES) if floats else "y = c"
         self.computed = floats and rng.random() < 0.15  # what is convolved
         self.outs = ["y", "z"] if "z =" in self.epilogue else ["y"]
+
+    def make_winograd(self):
+        """Turns it into one of those that may be made by transforms, or nearly so."""
+        pick = self.rng.choice
+        self.rank, self.groups, self.dtype, self.constant = 2, 1, "f32", True
+        self.last = self.rng.random() < 0.9
+        self.channels = pick((1, 3, 7, 15, 16, 17, 31, 32, 64, 65, 100, 144))
+        self.outputs = pick((1, 7, 15, 16, 17, 32, 33, 48, 64, 65, 96))
+        self.batch = pick((1, 1, 2, 3, 5))
+        self.axes = [self.axis() for _ in range(2)]
+        for a in self.axes:
+            a["size"] = pick(WINOGRAD_SIZES)
+            a["kernel"], a["stride"], a["dilation"] = 3, 1, 1
+            a["least"] = max(3 - a["lo"] - a["hi"], 1)
+            a["size"] = max(a["size"], a["least"])
+        self.varying = pick(("", "", "", "size", "batch", "batch"))
 
     def axis(self):
         pick = self.rng.choice

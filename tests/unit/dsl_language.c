@@ -73,7 +73,7 @@ static void test_every_op_is_reached(void) {
         for (size_t i = 0; i < graph->nodes.count; i++) reached[graph->nodes.data[i].op] = true;
     }
     for (Op op = 1; op < OP_count; op++) {
-        bool structure = (op_info(op)->flags & FLAG_regions) != 0;
+        bool structure = (op_info(op)->flags & (FLAG_regions | FLAG_packed)) != 0;
         if (!structure && !CHECK(reached[op])) printf("    %s is not reached\n", op_info(op)->name);
     }
     done();
@@ -110,8 +110,8 @@ static void test_digits(void) {
                          &message));
         for (int i = 0; i < IMAGES * 10; i++) {
             double expected = (double)((const float *)want->bytes)[i];
-            CHECK(result.bound[i] <= 1e-2);
-            CHECK_NEAR(tensor_get(&result.tensor, i), expected, result.bound[i] + 1e-6);
+            CHECK(result.bound[i] <= 0.1); // its convolutions may be taken by transforms
+            CHECK_NEAR(tensor_get(&result.tensor, i), expected, 1e-5);
         }
     }
     weights_free(data);
