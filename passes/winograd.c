@@ -39,10 +39,10 @@ static bool is_dense_3x3(const Graph *g, const Node *node) {
 
 /* Time in vector multiply-adds, of which two start a cycle: those of either way, and for its
  * transforms what was measured for a vector of channels of one 4x4 tile in or one 2x2 tile out,
- * memory included. Where there are few images weights come from memory, at about five bytes in the
- * time of a multiply-add. */
+ * memory included. Weights that no cache of a core would hold come from memory once, three bytes in
+ * the time of a multiply-add, which decides where there are few pixels. */
 static bool pays(const Graph *g, const Node *node) {
-    enum { FEWEST = 16, IN = 100, OUT = 100, SLOT_BYTES = 5 };
+    enum { FEWEST = 16, IN = 100, OUT = 100, SLOT_BYTES = 3, CACHED = 1 << 14 };
     int64_t outputs, channels, height, width;
     const Type *w = graph_type(g, node->args[1]), *y = node->type;
     if (!dim_is_const(w->dims[0], &outputs) || !dim_is_const(w->dims[1], &channels) ||
@@ -55,8 +55,9 @@ static bool pays(const Graph *g, const Node *node) {
     double tiles = images * (double)((height + 1) / 2) * (double)((width + 1) / 2);
     double direct = pixels * TAPS * in * out;
     double mine = tiles * (PRODUCTS * in * out + IN * in / LANES + OUT * out);
-    double weights = PRODUCTS * in * out * LANES * 4 / SLOT_BYTES;
-    return 1.1 * (mine > weights ? mine : weights) < direct;
+    double a_weight = in * out * LANES * sizeof(float) / SLOT_BYTES;
+    if (in * out * LANES <= CACHED) a_weight = 0;
+    return 1.1 * (mine + PRODUCTS * a_weight) < direct + TAPS * a_weight;
 }
 
 /* Whether the transforms, sums of up to nine weights, are finite as well. */

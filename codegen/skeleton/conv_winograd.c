@@ -141,7 +141,9 @@ static TileId add_channel(SumNest *n, TileId acc) {
     int64_t lanes = w->s->request->target->lanes;
     conv_set_shape(e, 1, w->plan.nr, 0, lanes);
     const Dim *from[] = {w->panel, w->product, n->index[0], emit_axis(e, 0)};
+    e->ahead = w->plan.ahead;
     TileId b = emit_value(e, w->weights, from);
+    e->ahead = 0;
     conv_set_shape(e, 1, w->plan.mr, 0, 1);
     const Dim *place[] = {w->product, dim_add(ctx, w->tile, emit_axis(e, 0)), n->index[0]};
     TileId a = tile_load(&e->b, emit_type(e, DT_f32), w->pixels, place, NULL, NULL, 0, 0);

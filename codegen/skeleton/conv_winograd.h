@@ -12,6 +12,8 @@ enum { WINOGRAD_SIDE = 4, WINOGRAD_PRODUCTS = 16 };
 typedef struct WinogradPlan {
     int64_t mr, nr, tiles, panels;
     int64_t pitch; /* elements from one patch to the next in the transforms of a grid point */
+    int64_t
+        ahead; /* bytes ahead of weights that the caches are asked for, where they hold not all */
 } WinogradPlan;
 
 /* `nr` is the width of the panels that the weights are packed in, `down` and `across` the patches

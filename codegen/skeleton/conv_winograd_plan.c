@@ -8,7 +8,8 @@ enum {
     MOST_TILES = 64, /* of a grid point */
     IN_SLOTS = 90,   /* to transform a vector of channels of a patch */
     OUT_SLOTS = 80,  /* … of its results, back */
-    SLOT_BYTES = 4,  /* of weights from memory, in the time of a multiply-add */
+    SLOT_BYTES = 3,  /* of weights from memory, in the time of a multiply-add */
+    AHEAD_BYTES = 4096,
     F32_BYTES = 4
 };
 
@@ -22,30 +23,41 @@ static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* A grid point: its transforms, and for each panel the weights, read once, and its tiles. */
+static int64_t transform_bytes(const Planner *p, const WinogradPlan *plan) {
+    return WINOGRAD_PRODUCTS * plan->tiles * plan->mr * p->pitch * F32_BYTES;
+}
+
+/* Of a grid point. */
+static int64_t weight_bytes(const Planner *p, const WinogradPlan *plan) {
+    return plan->panels * WINOGRAD_PRODUCTS * p->channels * p->nr * F32_BYTES;
+}
+
+/* A grid point but for its weights: transforms, and the tiles of each panel. */
 static double point_slots(const Planner *p, const WinogradPlan *plan) {
     int64_t step = most(plan->mr * p->vectors, CHAIN_SLOTS) + p->vectors;
     int64_t in = plan->mr * ceil_div(p->channels, p->target->lanes) * IN_SLOTS;
     int64_t out = plan->mr * p->vectors * OUT_SLOTS;
     int64_t tile = WINOGRAD_PRODUCTS * p->channels * step + out;
-    int64_t weights = WINOGRAD_PRODUCTS * p->channels * p->nr * F32_BYTES / SLOT_BYTES;
-    return (double)(plan->tiles * in) +
-           (double)plan->panels * (double)(plan->tiles * tile + weights);
+    return (double)plan->tiles * ((double)in + (double)plan->panels * (double)tile);
 }
 
-/* What the slowest core takes; the last point may have fewer tiles. */
+/* What the slowest core takes, whose last point may have fewer tiles. It goes through the bands of
+ * a group of panels one after the other, and reads the weights once if they stay in the second
+ * cache beside the transforms. */
 static double grid_slots(const Planner *p, const WinogradPlan *plan) {
     int64_t tiles = ceil_div(p->patches, plan->mr), cores = (int64_t)p->target->cores;
     int64_t bands = ceil_div(tiles, plan->tiles), groups = ceil_div(p->panels, plan->panels);
-    double share = (double)ceil_div(bands * groups, cores);
+    int64_t points = ceil_div(bands * groups, cores), bytes = weight_bytes(p, plan);
+    bool stay = bytes + transform_bytes(p, plan) <= p->target->l2_bytes * 7 / 8;
+    double reads = (double)bytes * (double)(stay ? ceil_div(points, bands) : points);
+    double share = (double)points;
     if (cores == 1) share *= (double)tiles / (double)(bands * plan->tiles);
-    return share * point_slots(p, plan);
+    return share * point_slots(p, plan) + reads / SLOT_BYTES;
 }
 
 /* Whether the transforms of a grid point stay in the second cache while panels come and go. */
 static bool fits(const Planner *p, const WinogradPlan *plan) {
-    int64_t bytes = WINOGRAD_PRODUCTS * plan->tiles * plan->mr * p->pitch * F32_BYTES;
-    return bytes <= p->target->l2_bytes * 3 / 8;
+    return transform_bytes(p, plan) <= p->target->l2_bytes * 3 / 8;
 }
 
 static void keep_better(const Planner *p, const WinogradPlan *plan, WinogradPlan *best,
@@ -69,6 +81,8 @@ WinogradPlan winograd_plan(const Conv *s, int64_t nr, int64_t down, int64_t acro
     if (p.pitch % 128 == 0) p.pitch += 16; /* patches would share few sets of the first cache */
     int64_t rows = least((target->vector_registers - 1) / p.vectors - 1, MOST_ROWS);
     WinogradPlan best = {.mr = 1, .nr = nr, .tiles = 1, .panels = 1, .pitch = p.pitch};
+    WinogradPlan all = {.panels = p.panels};
+    if (weight_bytes(&p, &all) > target->l2_bytes / 2) best.ahead = AHEAD_BYTES;
     WinogradPlan plan = best;
     double slots = grid_slots(&p, &best);
     for (plan.mr = least(rows, p.patches); plan.mr > 0; plan.mr--)
