@@ -170,8 +170,7 @@ static TileId emit_constant(ValueEmitter *e, const Node *node) {
     return tile_const_int(&e->b, emit_type(e, compute), tensor_get_int(&tensor, 0));
 }
 
-/* A smaller value along the axes that it lacks: the last ones, or the first. */
-static TileId emit_broadcast(ValueEmitter *e, TileId value, bool leading) {
+TileId emit_broadcast(ValueEmitter *e, TileId value, bool leading) {
     const TileType *type = tile_value_type(e->program, value);
     if (type->rank == e->shape.rank) return value;
     uint32_t axes[TILE_MAX_RANK];

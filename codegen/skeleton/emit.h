@@ -66,6 +66,7 @@ typedef struct ValueEmitter {
     /* Above 1: tiles are [neighbours, lanes], and an access is fast where element ($0, $1) is the
      * ($1 · neighbours + $0)-th. */
     int64_t neighbours;
+    bool branches; /* what all elements of a tile share may be chosen by branches */
     int64_t ahead; /* what loads of large inputs ask the caches for, in bytes beyond them */
     /* NULL, or: no value is computed, but the memory of the first input on the way to it is asked
      * for, so many elements beyond the one at the index; values are TILE_none. */

@@ -9,6 +9,9 @@
 /* `value` in dtype `to`. */
 TileId emit_cast(TileBuilder *b, TileId value, DType to);
 
+/* A smaller value along the axes that it lacks: the last ones, or the first. */
+TileId emit_broadcast(ValueEmitter *e, TileId value, bool leading);
+
 /* emit_access.c: an element of a view, in compute form. */
 TileId emit_load(ValueEmitter *e, uint32_t view, DType dtype, const Dim *const *index,
                  uint32_t rank);

@@ -33,6 +33,7 @@ static void init(Pointwise *s, const SkeletonRequest *request, const Type *type,
         .request = request, .body = body, .split = split, .step = request->target->lanes};
     emit_init(&s->e, request->ctx, request->arena, request->region, request->state, request->name,
               request->round_everywhere);
+    s->e.branches = request->state != TILE_free;
     s->domain.rank = type->rank;
     for (uint32_t i = 0; i < type->rank; i++) s->domain.dims[i] = type->dims[i];
     s->length = domain_extent(request->ctx, type->dims, split, type->rank);
