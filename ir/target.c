@@ -95,9 +95,17 @@ int64_t target_panel_columns(const Target *target, int64_t bytes) {
     return wide ? 2 * (int64_t)target->lanes : (int64_t)target->lanes;
 }
 
-int64_t target_contract_columns(const Target *target, int64_t bytes) {
-    if (target->kind != TARGET_cpu) return (int64_t)target->lanes;
+/* How many rows of so many vectors leave registers for the vectors of a panel and a broadcast. */
+static int64_t rows_in_registers(const Target *target, int64_t vectors) {
+    return ((int64_t)target->vector_registers - vectors - 1) / vectors;
+}
+
+int64_t target_contract_columns(const Target *target, int64_t bytes, int64_t rows) {
+    int64_t lanes = (int64_t)target->lanes;
+    if (target->kind != TARGET_cpu) return lanes;
     int64_t vectors = target->vector_registers >= 32 ? 4 : 2;
+    if (rows > rows_in_registers(target, vectors) && rows <= rows_in_registers(target, vectors / 2))
+        vectors /= 2;
     int64_t columns = vectors * target->vector_bytes / bytes;
-    return columns < (int64_t)target->lanes ? (int64_t)target->lanes : columns;
+    return columns < lanes ? lanes : columns;
 }

@@ -47,7 +47,8 @@ const Target *target_at(uint32_t index);
  * by default. */
 int64_t target_panel_columns(const Target *target, int64_t bytes);
 
-/* The same for contractions. */
-int64_t target_contract_columns(const Target *target, int64_t bytes);
+/* The same for contractions of at most so many rows. Rows that one tile of half the width holds get
+ * it: the panel is then read once. */
+int64_t target_contract_columns(const Target *target, int64_t bytes, int64_t rows);
 
 #endif

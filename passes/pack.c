@@ -240,12 +240,15 @@ static void remark(PassContext *ctx, const Graph *g, NodeId w, NodeId view, Op o
     if (view != NODE_none) pass_remark(ctx, &r);
 }
 
-/* No wider than the result is. */
-static int64_t contract_columns_for(const PassContext *ctx, const Node *node) {
-    int64_t bytes = dtype_info(dtype_compute(node->type->dtype))->bits / 8, n = 0;
-    int64_t columns = target_contract_columns(ctx->target, bytes);
+/* No wider than the result is. Its last axis is the columns, all others are rows. */
+static int64_t contract_columns_for(const PassContext *ctx, IrContext *ir, const Node *node) {
+    const Type *type = node->type;
+    const Dim *rows = dim_const(ir, 1);
+    for (uint32_t i = 0; i + 1 < type->rank; i++) rows = dim_mul(ir, rows, type->dims[i]);
+    int64_t bytes = dtype_info(dtype_compute(type->dtype))->bits / 8, n = 0;
+    int64_t columns = target_contract_columns(ctx->target, bytes, rows->hi);
     int64_t lanes = (int64_t)ctx->target->lanes;
-    dim_is_const(node->type->dims[node->type->rank - 1], &n);
+    dim_is_const(type->dims[type->rank - 1], &n);
     return n > 0 && n < columns ? (n + lanes - 1) / lanes * lanes : columns;
 }
 
@@ -269,8 +272,8 @@ static NodeId pack_contract(Rewrite *r, NodeId id) {
     int k = contract_columns(node, r->from, perm);
     if (k < 0 || !pass_allows(r->ctx, "pack", r->from, id)) return NODE_none;
     NodeId args[] = {rewrite_arg(r, id, 0), rewrite_arg(r, id, 1)};
-    Packing p = {
-        .g = r->to, .ctx = r->ctx, .w = args[k], .columns = contract_columns_for(r->ctx, node)};
+    int64_t columns = contract_columns_for(r->ctx, r->to->ctx, node);
+    Packing p = {.g = r->to, .ctx = r->ctx, .w = args[k], .columns = columns};
     bool words = takes_words(r->ctx, r->to, args, k, node->type->dtype);
     args[k] = shared_view(r, &p, perm, words ? ORDER_quads : ORDER_panels);
     remark(r->ctx, r->to, p.w, args[k], node->op);

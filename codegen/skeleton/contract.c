@@ -21,66 +21,94 @@
 
 typedef void VisitTile(const Corner *corner);
 
-static void visit_at(const Corner *base, const Dim *tile, const Dim *tile_row, const Dim *row,
-                     int64_t mr, VisitTile *visit) {
-    Contraction *s = base->s;
+/* The first row of a tile, among all of m. */
+static const Dim *row_of_tile(const Contraction *s, const Dim *tile) {
+    IrContext *ctx = s->e.ctx;
+    return dim_add(ctx, dim_mul(ctx, tile, s->height), dim_min(ctx, tile, s->taller));
+}
+
+/* How many rows a tile has. */
+static const Dim *rows_of_tile(const Contraction *s, const Dim *tile) {
+    IrContext *ctx = s->e.ctx;
+    const Dim *m = s->extent[GROUP_m], *mr = dim_const(ctx, s->mr);
+    const Dim *rest = dim_sub(ctx, m, row_of_tile(s, tile));
+    if (!dim_is_const(m, NULL)) rest = dim_ceildiv(ctx, dim_sub(ctx, m, tile), s->tiles);
+    return dim_min(ctx, mr, rest);
+}
+
+static const Dim *tiles_before(const Corner *base) {
+    return dim_scale(base->s->e.ctx, base->block, base->s->rows);
+}
+
+/* Of the point at hand. */
+static const Dim *count_tiles(const Corner *base, const Dim *of_all) {
+    IrContext *ctx = base->s->e.ctx;
+    const Dim *rest = dim_sub(ctx, of_all, tiles_before(base));
+    return dim_min(ctx, dim_const(ctx, base->s->rows), rest);
+}
+
+/* The tile of that number in the point. */
+static void visit_at(const Corner *base, const Dim *tile, const Dim *row, int64_t mr,
+                     VisitTile *visit) {
     Corner corner = *base;
     corner.tile = tile;
-    corner.tile_row = tile_row;
-    corner.block_row = dim_add(s->e.ctx, dim_scale(s->e.ctx, tile, s->mr), tile_row);
+    corner.block_row = dim_scale(base->s->e.ctx, tile, base->s->mr);
     corner.row = row;
     corner.mr = mr;
     visit(&corner);
 }
 
-/* The rows behind the last whole tile: as one tile where their number is known, else in tiles of
- * half as many rows again and again. */
-static void visit_rest(const Corner *base, const Dim *whole, VisitTile *visit) {
+/* A tile whose rows are counted when it runs: there is code for each height up to mr. */
+static void visit_counted(const Corner *base, const Dim *tile, const Dim *number,
+                          VisitTile *visit) {
+    ValueEmitter *e = &base->s->e;
+    IrContext *ctx = e->ctx;
+    const Dim *row = row_of_tile(base->s, number), *rows = rows_of_tile(base->s, number);
+    for (int64_t mr = base->s->mr; mr > 0; mr--) {
+        const Dim *behind = dim_offset(ctx, base->s->extent[GROUP_m], 1 - mr);
+        TileGuard fits[] = {{rows, dim_const(ctx, mr), dim_const(ctx, mr + 1)},
+                            {row, dim_const(ctx, 0), behind}}; /* for proofs */
+        EmitBranch branch = emit_begin_if(e, fits, 2);
+        visit_at(base, tile, row, mr, visit);
+        emit_else(e, branch, NULL, 0);
+        emit_end_if(e, branch, NULL, 0);
+    }
+}
+
+/* The rows behind the last whole tile. */
+static void visit_rest(const Corner *base, int64_t whole, int64_t rest, VisitTile *visit) {
     Contraction *s = base->s;
     ValueEmitter *e = &s->e;
-    IrContext *ctx = e->ctx;
-    const Dim *begin = dim_scale(ctx, whole, s->mr), *zero = dim_const(ctx, 0), *done = zero;
-    const Dim *rest = dim_mod(ctx, s->extent[GROUP_m], dim_const(ctx, s->mr));
-    const Dim *tile = dim_mod(ctx, whole, dim_const(ctx, s->rows));
-    int64_t known;
-    if (dim_is_const(rest, &known)) {
-        visit_at(base, tile, zero, begin, known, visit);
+    const Dim *tile = dim_const(e->ctx, whole % s->rows), *row = dim_const(e->ctx, whole * s->mr);
+    if (dim_equals_int(s->blocks, 1)) {
+        visit_at(base, tile, row, rest, visit);
         return;
     }
-    for (int64_t mr = s->mr / 2; mr > 0; mr /= 2) {
-        const Dim *count = dim_floordiv(ctx, dim_sub(ctx, rest, done), dim_const(ctx, mr));
-        EmitLoop loop = emit_begin_for(e, "i", zero, count, NULL, 0);
-        const Dim *at = dim_add(ctx, done, dim_scale(ctx, loop.variable, mr));
-        visit_at(base, tile, at, dim_add(ctx, begin, at), mr, visit);
-        emit_end_for(e, loop, NULL);
-        done = dim_add(ctx, done, dim_scale(ctx, count, mr));
-    }
+    TileGuard last = {base->block, dim_offset(e->ctx, s->blocks, -1), s->blocks};
+    EmitBranch branch = emit_begin_if(e, &last, 1);
+    visit_at(base, tile, row, rest, visit);
+    emit_else(e, branch, NULL, 0);
+    emit_end_if(e, branch, NULL, 0);
 }
 
 /* Each tile of the rows of the point at hand, from the first on. */
 static void visit_tiles(const Corner *base, VisitTile *visit) {
     Contraction *s = base->s;
     ValueEmitter *e = &s->e;
-    IrContext *ctx = e->ctx;
-    const Dim *m = s->extent[GROUP_m], *mr = dim_const(ctx, s->mr), *zero = dim_const(ctx, 0);
-    const Dim *whole = dim_floordiv(ctx, m, mr), *before = dim_scale(ctx, base->block, s->rows);
-    const Dim *count = dim_min(ctx, dim_const(ctx, s->rows), dim_sub(ctx, whole, before));
+    int64_t m = 0;
+    bool counted = !dim_is_const(s->extent[GROUP_m], &m);
+    const Dim *whole = counted ? s->tiles : dim_const(e->ctx, m / s->mr);
     if (whole->hi > 0) {
-        EmitLoop loop = emit_begin_for(e, "i", zero, count, NULL, 0);
-        const Dim *row = dim_scale(ctx, dim_add(ctx, before, loop.variable), s->mr);
-        visit_at(base, loop.variable, zero, row, s->mr, visit);
+        const Dim *count = count_tiles(base, whole);
+        EmitLoop loop = emit_begin_for(e, "i", dim_const(e->ctx, 0), count, NULL, 0);
+        const Dim *number = dim_add(e->ctx, tiles_before(base), loop.variable);
+        if (counted)
+            visit_counted(base, loop.variable, number, visit);
+        else
+            visit_at(base, loop.variable, row_of_tile(s, number), s->mr, visit);
         emit_end_for(e, loop, NULL);
     }
-    if (dim_scale(ctx, whole, s->mr) == m) return;
-    if (dim_equals_int(s->blocks, 1)) {
-        visit_rest(base, whole, visit);
-        return;
-    }
-    TileGuard last = {base->block, dim_offset(ctx, s->blocks, -1), s->blocks};
-    EmitBranch branch = emit_begin_if(e, &last, 1);
-    visit_rest(base, whole, visit);
-    emit_else(e, branch, NULL, 0);
-    emit_end_if(e, branch, NULL, 0);
+    if (m % s->mr != 0) visit_rest(base, m / s->mr, m % s->mr, visit);
 }
 
 /* ---- panels ---------------------------------------------------------------------------------- */
@@ -156,16 +184,33 @@ static void pack_rows(const Corner *base) {
         visit_tiles(base, contract_pack_a_tile);
         return;
     }
-    const Dim *rows = dim_const(ctx, s->rows * s->mr);
-    const Dim *before = dim_mul(ctx, base->block, rows);
-    const Dim *count = dim_min(ctx, rows, dim_sub(ctx, s->extent[GROUP_m], before));
-    EmitLoop loop = emit_begin_for(e, "r", dim_const(ctx, 0), count, NULL, 0);
-    const Dim *row = dim_add(ctx, before, loop.variable);
+    const Dim *zero = dim_const(ctx, 0);
+    EmitLoop tiles = emit_begin_for(e, "i", zero, count_tiles(base, s->tiles), NULL, 0);
+    const Dim *number = dim_add(ctx, tiles_before(base), tiles.variable);
+    EmitLoop loop = emit_begin_for(e, "r", zero, rows_of_tile(s, number), NULL, 0);
+    const Dim *row = dim_add(ctx, row_of_tile(s, number), loop.variable);
+    const Dim *to = dim_add(ctx, dim_scale(ctx, tiles.variable, s->mr), loop.variable);
     if (s->words)
-        contract_pack_a_bytes(s, row, loop.variable);
+        contract_pack_a_bytes(s, row, to);
     else
-        contract_pack_a_row(s, row, loop.variable);
+        contract_pack_a_row(s, row, to);
     emit_end_for(e, loop, NULL);
+    emit_end_for(e, tiles, NULL);
+}
+
+/* How the rows lie in tiles. Where their number is known all tiles have mr, but for the last; else
+ * they are as equal as they can be, the first ones a row taller than the others. */
+static void cut_rows(Contraction *s) {
+    IrContext *ctx = s->e.ctx;
+    const Dim *m = s->extent[GROUP_m], *one = dim_const(ctx, 1);
+    s->tiles = dim_ceildiv(ctx, m, dim_const(ctx, s->mr));
+    s->blocks = dim_ceildiv(ctx, s->tiles, dim_const(ctx, s->rows));
+    s->height = dim_const(ctx, s->mr);
+    s->taller = dim_const(ctx, 0);
+    if (dim_is_const(m, NULL)) return;
+    s->tiles = dim_max(ctx, s->tiles, one);
+    s->height = dim_floordiv(ctx, m, s->tiles);
+    s->taller = dim_mod(ctx, m, s->tiles);
 }
 
 static void build_placed(Contraction *s) {
@@ -176,8 +221,7 @@ static void build_placed(Contraction *s) {
     else
         contract_add_views(s);
     contract_add_batch(s);
-    const Dim *tiles = dim_ceildiv(ctx, s->extent[GROUP_m], dim_const(ctx, s->mr));
-    s->blocks = dim_ceildiv(ctx, tiles, dim_const(ctx, s->rows));
+    cut_rows(s);
     const Dim *panels = dim_ceildiv(ctx, s->extent[GROUP_n], dim_const(ctx, s->nr));
     Corner base = {.s = s, .nr = s->nr};
     base.block = domain_add_work(e, "m", s->blocks);

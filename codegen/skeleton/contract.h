@@ -41,7 +41,8 @@ typedef struct Contraction {
     /* How the work is cut: register tiles of mr × nr, `rows` of them one below the other and
      * `panels` side by side in a grid point, and the sum in parts of `depth` terms; 0: in one. */
     int64_t mr, nr, lanes, rows, panels, depth;
-    const Dim *blocks;   /* of rows · mr rows each */
+    /* Of rows: blocks of `rows` tiles; `tiles` in all, the first `taller` of height + 1 rows. */
+    const Dim *blocks, *tiles, *height, *taller;
     bool pack_a, pack_b; /* copy the rows and the panel at hand to scratch */
     bool prefetch;       /* ask for the next panel */
     bool words;          /* products of bytes, four steps of k at a time (contract_words.c) */
@@ -54,11 +55,10 @@ typedef struct Contraction {
 /* A tile of results. */
 typedef struct Corner {
     Contraction *s;
-    const Dim *block;        /* the point's rows begin at block · rows · mr */
+    const Dim *block;        /* the point's rows begin with tile block · rows */
     const Dim *row, *column; /* of its first element, among all of m and n */
-    const Dim *block_row;    /* its first row within the point */
-    const Dim *tile,
-        *tile_row; /* the same as a number of tiles and rows, of which s->mr make one */
+    const Dim *tile;         /* its number within the point */
+    const Dim *block_row;    /* where its rows begin in scratch: tile · mr */
     int64_t mr, nr;
     bool partial;           /* it may reach past n */
     const Dim *first, *end; /* terms to add; NULL: all */

@@ -8,7 +8,10 @@
  * Constants have been packed by the `pack` pass, so that b needs no copy. */
 #include "codegen/skeleton/contract.h"
 
-enum { LINE_BYTES = 64 };
+enum {
+    LINE_BYTES = 64,
+    ASKING_ROWS = 3 /* of a tile: what has fewer is done before the next panel could come */
+};
 
 static int64_t sum_bytes(const Contraction *s) {
     return dtype_info(contract_sum_dtype(s))->bits / 8;
@@ -138,7 +141,7 @@ static void ask_for_b(Contraction *s, const Dim *column, const Dim *k, const Dim
 void contract_prefetch_b(const Corner *corner, const Dim *k) {
     Contraction *s = corner->s;
     IrContext *ctx = s->e.ctx;
-    if (!s->prefetch || s->pack_b || corner->partial) return;
+    if (!s->prefetch || s->pack_b || corner->partial || corner->mr < ASKING_ROWS) return;
     const Dim *next = dim_offset(ctx, corner->column, s->nr), *zero = dim_const(ctx, 0);
     int64_t line = s->words ? LINE_BYTES : LINE_BYTES / sum_bytes(s);
     int64_t width = s->words ? 4 * s->nr : s->nr, step = (width + s->rows - 1) / s->rows;
@@ -162,9 +165,8 @@ static TileId load_packed_a(const Corner *corner, const Dim *k) {
     const Dim *row = dim_add(e->ctx, corner->block_row, emit_axis(e, 0));
     if (!s->a_facts.slow)
         return tile_load(&e->b, type, s->a_view, (const Dim *[]){row, k}, NULL, NULL, 0, 0);
-    const Dim *within = dim_add(e->ctx, corner->tile_row, emit_axis(e, 0));
-    return tile_load(&e->b, type, s->a_view, (const Dim *[]){corner->tile, k, within}, NULL, NULL,
-                     0, 0);
+    return tile_load(&e->b, type, s->a_view, (const Dim *[]){corner->tile, k, emit_axis(e, 0)},
+                     NULL, NULL, 0, 0);
 }
 
 TileId contract_load_a(const Corner *corner, const Dim *k) {
@@ -219,8 +221,7 @@ void contract_pack_a_tile(const Corner *corner) {
     contract_set_group(s, GROUP_k, loop.variable);
     contract_set_group(s, GROUP_m, dim_add(e->ctx, corner->row, emit_axis(e, 0)));
     TileId a = contract_operand(s, true);
-    const Dim *within = dim_add(e->ctx, corner->tile_row, emit_axis(e, 0));
-    const Dim *subscripts[3] = {corner->tile, loop.variable, within};
+    const Dim *subscripts[3] = {corner->tile, loop.variable, emit_axis(e, 0)};
     if (a != TILE_none) tile_store(&e->b, a, s->a_view, subscripts, NULL, NULL, 0, OP_none);
     emit_pop_guards(e, mark);
     emit_end_for(e, loop, NULL);

@@ -11,6 +11,7 @@
 #include "codegen/skeleton/contract.h"
 
 enum {
+    MOST_HEIGHTS = 8,  /* of tiles, where rows are counted */
     LEAST_ROWS = 48,   /* below, panels come faster than the last cache gives them */
     MOST_BLOCKS = 16,  /* of rows, for threads to have equal shares */
     LEAST_POINTS = 4,  /* where points have several panels */
@@ -37,12 +38,17 @@ int64_t contract_tile_rows(const Target *target, int64_t columns, int64_t bytes)
 
 static int64_t tune(const Dim *dim) { return most(1, dim_tune_value(dim)); }
 
-/* Rows in equal tiles, as many as the registers allow. */
+/* Rows in equal tiles, as many as the registers allow; where they are counted when the kernel runs,
+ * as many as there is code for. */
 static int64_t even_rows(const Dim *m, int64_t mr) {
     int64_t rows;
-    if (!dim_is_const(m, &rows) || rows < 1) return mr;
-    return ceil_div(rows, ceil_div(rows, mr));
+    if (!dim_is_const(m, &rows)) return most(1, least(m->hi, least(mr, MOST_HEIGHTS)));
+    return rows < 1 ? mr : ceil_div(rows, ceil_div(rows, mr));
 }
+
+/* For which the sizes of blocks are made: where their number varies, points can hold more than are
+ * expected, since a block of its own for each tile would read all panels again. */
+static int64_t rows_to_hold(const Dim *m) { return most(tune(m), least(m->hi, LEAST_ROWS)); }
 
 /* Whether threads would get shares of so many points that are a tenth larger than equal ones. */
 static bool is_uneven(int64_t points, int64_t threads) {
@@ -53,7 +59,7 @@ static bool is_uneven(int64_t points, int64_t threads) {
  * block; fewer where threads could not share the points, and in equal shares. */
 static int64_t tiles_of_point(const Contraction *s, const Schedule *schedule, int64_t bytes) {
     const Target *target = s->request->target;
-    int64_t m = tune(s->extent[GROUP_m]), k = tune(s->extent[GROUP_k]);
+    int64_t m = rows_to_hold(s->extent[GROUP_m]), k = tune(s->extent[GROUP_k]);
     int64_t panels = ceil_div(tune(s->extent[GROUP_n]), schedule->nr);
     int64_t points = panels * tune(s->extent[GROUP_batch]), tiles = ceil_div(m, schedule->mr);
     int64_t held = most(LEAST_ROWS, target->l2_bytes / 2 / (k * bytes)) / schedule->mr;
@@ -87,7 +93,7 @@ void contract_schedule(const SkeletonRequest *request, Schedule *schedule) {
     contract_find_labels(&s);
     int64_t bytes = dtype_info(dtype_compute(s.node->type->dtype))->bits / 8, n;
     const Dim *columns = s.extent[GROUP_n];
-    schedule->nr = target_contract_columns(target, bytes);
+    schedule->nr = target_contract_columns(target, bytes, s.extent[GROUP_m]->hi);
     if (dim_is_const(columns, &n) && n > 0 && n < schedule->nr)
         schedule->nr = ceil_div(n, target->lanes) * target->lanes;
     schedule->mr = even_rows(s.extent[GROUP_m], contract_tile_rows(target, schedule->nr, bytes));
@@ -139,7 +145,9 @@ bool contract_should_pack_b(const Contraction *tried) {
 bool contract_should_prefetch(const Contraction *tried) {
     OperandFacts b = tried->b_facts;
     if ((b.slow || b.computed) && !b.quads) return false;
-    if (b.far && !b.quads && tried->extent[GROUP_m]->hi < ASKING_TILES * tried->mr) return false;
+    int64_t rows = tried->extent[GROUP_m]->hi;
+    if (rows <= tried->mr) return false; /* the panel is read once, as fast as it comes */
+    if (b.far && !b.quads && rows < ASKING_TILES * tried->mr) return false;
     double bytes = (double)tune(tried->extent[GROUP_k]) * (double)tune(tried->extent[GROUP_n]);
     if (!b.quads) bytes *= (double)sum_bytes(tried);
     return bytes > (double)tried->request->target->l2_bytes / 4;

@@ -28,10 +28,12 @@ static TileId add_products(SumNest *n, TileId acc) {
     return acc;
 }
 
-/* Steps in a row: enough instructions to hide the loop's own, few enough to compile fast. */
+/* Steps in a row: enough instructions to hide the loop's own, few enough to compile fast, above all
+ * where there is code for each number of rows. */
 static uint32_t unrolled_steps(const Corner *corner) {
-    int64_t registers = corner->mr * corner->nr / corner->s->lanes;
-    return registers >= 12 ? 4 : 8;
+    const Contraction *s = corner->s;
+    bool counted = !dim_is_const(s->extent[GROUP_m], NULL);
+    return counted || corner->mr * corner->nr / s->lanes >= 12 ? 4 : 8;
 }
 
 static SumNest nest_of(const Corner *corner) {
