@@ -7,8 +7,13 @@
 
 /* ---- which one is current -------------------------------------------------------------------- */
 
+/* One that is being destroyed waits for its work, while other threads run. */
+static bool is_usable(const Context *context) {
+    return object_is(context, OBJECT_context) && !context->ending;
+}
+
 static bool lives(Current current) {
-    return object_is(current.context, OBJECT_context) && current.context->object.id == current.id;
+    return is_usable(current.context) && current.context->object.id == current.id;
 }
 
 Context *context_current_any(void) {
@@ -36,8 +41,7 @@ static CUresult push(Context *context) {
 }
 
 CUresult context_push(CUcontext context) {
-    if (!object_is(context, OBJECT_context)) return CUDA_ERROR_INVALID_CONTEXT;
-    return push(context);
+    return is_usable(context) ? push(context) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult context_pop(CUcontext *context) {
@@ -48,7 +52,7 @@ CUresult context_pop(CUcontext *context) {
 }
 
 CUresult context_set(CUcontext context) {
-    if (context != NULL && !object_is(context, OBJECT_context)) return CUDA_ERROR_INVALID_CONTEXT;
+    if (context != NULL && !is_usable(context)) return CUDA_ERROR_INVALID_CONTEXT;
     if (thread.depth > 0) thread.depth--;
     return context != NULL ? push(context) : CUDA_SUCCESS;
 }
@@ -84,6 +88,7 @@ static Context *context_new(unsigned flags) {
 
 /* A context takes with it what was made in it; memory of pools alone belongs to the device. */
 static void context_free(Context *context) {
+    context->ending = true;
     context_finish(context);
     FREE_ALL(context, OBJECT_exec, GraphExec, exec_destroy);
     FREE_ALL(context, OBJECT_module, Module, module_unload);
@@ -119,7 +124,7 @@ CUresult context_create_v4(CUcontext *context, void *parameters, unsigned flags,
 }
 
 CUresult context_destroy(CUcontext context) {
-    if (!object_is(context, OBJECT_context) || context->primary) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!is_usable(context) || context->primary) return CUDA_ERROR_INVALID_CONTEXT;
     if (thread.depth > 0 && thread.stack[thread.depth - 1].context == context) thread.depth--;
     context_free(context);
     return CUDA_SUCCESS;

@@ -50,12 +50,15 @@ typedef struct Object {
     ObjectKind kind;
     uint64_t id; /* of all objects that ever were, in order */
     Context *context;
+    struct Object *next_ended; /* once it has ended */
 } Object;
 
 /* A zeroed object of `size` bytes; NULL when there is no memory. */
 void *object_new(ObjectKind kind, size_t size, Context *context);
-/* Frees the object alone, not what hangs on it. */
+/* Ends the object alone, not what hangs on it. */
 void object_free(void *object);
+/* Frees those that have ended; no call may be under way. */
+void objects_bury(void);
 /* Whether that is the address of a living object of the kind. */
 bool object_is(const void *object, ObjectKind kind);
 /* Some object of the kind that belongs to the context; NULL when there is none. */
@@ -67,7 +70,7 @@ enum { LIMIT_COUNT = CU_LIMIT_PERSISTING_L2_CACHE_SIZE + 1 };
 
 struct Context {
     Object object;
-    bool primary;
+    bool primary, ending;
     unsigned flags;
     CUfunc_cache cache;
     size_t limits[LIMIT_COUNT];
@@ -239,6 +242,8 @@ CUresult stream_finish(Stream *stream);
 /* The same up to a marker, and for all streams of a context. */
 CUresult stream_finish_marker(Context *context, Marker *marker);
 CUresult context_finish(Context *context);
+/* All streams of all contexts, for what belongs to none; returns the current one's error. */
+CUresult context_finish_all(void);
 /* Takes one step towards the end of the stream, when there is one that nobody else is taking. */
 void stream_step(Stream *stream);
 /* Whether an operation of the default stream would wait for one that is captured; spoils those. */
@@ -364,6 +369,8 @@ typedef struct Driver {
     uint64_t random;
     Object **objects; /* a hash table of addresses, its room a power of two */
     size_t object_count, object_room;
+    Object *ended;                 /* to be freed when no call is under way */
+    long calls;                    /* that are: several, when they have let the lock go to wait */
     uint64_t last_id, last_serial; /* of objects, of work */
     Capture *captures;
     Context *primary;

@@ -72,7 +72,8 @@ CUresult event_query(CUevent event) {
     CUresult result = find_waitable(event);
     if (result != CUDA_SUCCESS || event->marker == NULL || event->marker->done) return result;
     stream_step(event->marker->stream);
-    CUresult error = context_current_any()->error;
+    Context *context;
+    CUresult error = context_current(&context);
     return error != CUDA_SUCCESS ? error : CUDA_ERROR_NOT_READY;
 }
 

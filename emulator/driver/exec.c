@@ -141,6 +141,17 @@ static bool is_device_work(const Step *step) {
                              kind == ACTION_host);
 }
 
+/* Modules may have been unloaded since the graph was made. */
+static bool has_functions(const GraphExec *exec) {
+    for (size_t i = 0; i < exec->count; i++) {
+        const Action *action = &exec->steps[i].action;
+        if (action->kind == ACTION_kernel &&
+            !object_is(action->as.kernel.function, OBJECT_function))
+            return false;
+    }
+    return true;
+}
+
 /* The device's work of the graph as one action. */
 static bool make_action(const GraphExec *exec, Action *out_action) {
     *out_action = (Action){.kind = ACTION_graph};
@@ -156,9 +167,9 @@ static bool make_action(const GraphExec *exec, Action *out_action) {
 }
 
 /* Waits for events stand before the graph's work and records of events behind it: coarser than the
- * graph says, and never earlier. */
+ * graph says, and never earlier. Where work is done at once, another thread may end the graph. */
 static CUresult submit_waits(const GraphExec *exec, Stream *stream) {
-    for (size_t i = 0; i < exec->count; i++) {
+    for (size_t i = 0; object_is(exec, OBJECT_exec) && i < exec->count; i++) {
         const Action *action = &exec->steps[i].action;
         if (action->kind != ACTION_event_wait || !exec->steps[i].enabled) continue;
         if (!object_is(action->as.event, OBJECT_event)) return CUDA_ERROR_INVALID_VALUE;
@@ -169,7 +180,7 @@ static CUresult submit_waits(const GraphExec *exec, Stream *stream) {
 }
 
 static CUresult submit_records(const GraphExec *exec, Stream *stream) {
-    for (size_t i = 0; i < exec->count; i++) {
+    for (size_t i = 0; object_is(exec, OBJECT_exec) && i < exec->count; i++) {
         const Action *action = &exec->steps[i].action;
         if (action->kind != ACTION_event_record || !exec->steps[i].enabled) continue;
         if (!object_is(action->as.event, OBJECT_event)) return CUDA_ERROR_INVALID_VALUE;
@@ -195,6 +206,7 @@ CUresult exec_launch(CUgraphExec exec, CUstream handle) {
     if (stream->capture != NULL) return launch_captured(exec, stream);
     result = submit_waits(exec, stream);
     if (result != CUDA_SUCCESS) return result;
+    if (!object_is(exec, OBJECT_exec) || !has_functions(exec)) return CUDA_ERROR_INVALID_VALUE;
     Action action;
     if (!make_action(exec, &action)) return CUDA_ERROR_OUT_OF_MEMORY;
     result = stream_submit(stream, &action);

@@ -48,7 +48,16 @@ static CUresult call_begin(int row, Need need) {
     pthread_mutex_lock(&driver.lock);
     CUresult result = check_need(need);
     if (result == CUDA_SUCCESS) result = check_fault(row);
-    if (result != CUDA_SUCCESS) pthread_mutex_unlock(&driver.lock);
+    if (result == CUDA_SUCCESS)
+        driver.calls++;
+    else
+        pthread_mutex_unlock(&driver.lock);
+    return result;
+}
+
+static CUresult call_end(CUresult result) {
+    if (--driver.calls == 0) objects_bury();
+    pthread_mutex_unlock(&driver.lock);
     return result;
 }
 
@@ -56,9 +65,7 @@ static CUresult call_begin(int row, Need need) {
     CUresult symbol parameters {                                                                   \
         CUresult result = call_begin(ROW_##symbol, NEED_##need);                                   \
         if (result != CUDA_SUCCESS) return result;                                                 \
-        result = body arguments;                                                                   \
-        pthread_mutex_unlock(&driver.lock);                                                        \
-        return result;                                                                             \
+        return call_end(body arguments);                                                           \
     }
 #include "emulator/driver/functions.def"
 

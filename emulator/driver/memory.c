@@ -73,7 +73,7 @@ CUresult memory_free(CUdeviceptr address) {
     if (!find(address, &block) || block.address != address) return CUDA_ERROR_INVALID_VALUE;
     if (block.kind != EMU_BLOCK_device && block.kind != EMU_BLOCK_managed)
         return CUDA_ERROR_INVALID_VALUE;
-    CUresult result = context_finish(context_current_any());
+    CUresult result = context_finish_all();
     if (result != CUDA_SUCCESS) return result;
     pool_forget(address);
     disown(address);
@@ -129,11 +129,15 @@ static HostBlock **host_link(uint64_t address) {
     return link;
 }
 
+/* Whoever waits lets the lock go, and others add and remove blocks meanwhile. */
 static CUresult host_remove(const void *host, bool registered, CUresult missing) {
-    HostBlock **link = host_link((uint64_t)(uintptr_t)host), *block = *link;
+    uint64_t address = (uint64_t)(uintptr_t)host;
+    const HostBlock *block = *host_link(address);
     if (block == NULL || block->registered != registered) return missing;
-    CUresult result = context_finish(context_current_any());
+    CUresult result = context_finish_all();
     if (result != CUDA_SUCCESS) return result;
+    HostBlock **link = host_link(address);
+    if (*link == NULL) return missing;
     host_forget(link);
     return CUDA_SUCCESS;
 }

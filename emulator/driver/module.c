@@ -173,6 +173,7 @@ CUresult module_unload(CUmodule module) {
     if (!object_is(module, OBJECT_module) || module->library != NULL)
         return CUDA_ERROR_INVALID_HANDLE;
     context_finish(module->object.context);
+    if (!object_is(module, OBJECT_module)) return CUDA_ERROR_INVALID_HANDLE; /* by another thread */
     module_free(module);
     return CUDA_SUCCESS;
 }
@@ -306,8 +307,9 @@ CUresult library_load_file(CUlibrary *library, const char *path, CUjit_option *o
 
 CUresult library_unload(CUlibrary library) {
     if (!object_is(library, OBJECT_library)) return CUDA_ERROR_INVALID_HANDLE;
-    Context *context = context_current_any();
-    if (context != NULL) context_finish(context);
+    context_finish_all();
+    if (!object_is(library, OBJECT_library))
+        return CUDA_ERROR_INVALID_HANDLE; /* by another thread */
     library_free(library);
     return CUDA_SUCCESS;
 }

@@ -48,7 +48,8 @@ void *object_new(ObjectKind kind, size_t size, Context *context) {
     return object;
 }
 
-/* What stands behind a freed slot is put in anew, so that it is still found. */
+/* What stands behind a freed slot is put in anew, so that it is still found. The memory goes when
+ * no call is under way: one that waits in another thread may look at the object once more. */
 void object_free(void *object) {
     size_t slot = find_slot(object);
     driver.objects[slot] = NULL;
@@ -59,7 +60,16 @@ void object_free(void *object) {
         driver.objects[i] = NULL;
         driver.objects[find_slot(moved)] = moved;
     }
-    free(object);
+    ((Object *)object)->next_ended = driver.ended;
+    driver.ended = object;
+}
+
+void objects_bury(void) {
+    while (driver.ended != NULL) {
+        Object *object = driver.ended;
+        driver.ended = object->next_ended;
+        free(object);
+    }
 }
 
 bool object_is(const void *object, ObjectKind kind) {

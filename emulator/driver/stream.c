@@ -153,6 +153,22 @@ CUresult context_finish(Context *context) {
     return context->error;
 }
 
+static Context *context_with_work(uint64_t serial) {
+    for (size_t i = 0; i < driver.object_room; i++) {
+        Object *object = driver.objects[i];
+        if (object == NULL || object->kind != OBJECT_context) continue;
+        if (first_with_work((Context *)object, serial) != NULL) return (Context *)object;
+    }
+    return NULL;
+}
+
+CUresult context_finish_all(void) {
+    uint64_t serial = driver.last_serial;
+    for (Context *context; (context = context_with_work(serial)) != NULL;) context_finish(context);
+    const Context *current = context_current_any();
+    return current != NULL ? current->error : CUDA_SUCCESS;
+}
+
 /* ---- submitting ------------------------------------------------------------------------------ */
 
 bool stream_disturbs_capture(const Stream *stream) {
@@ -212,6 +228,7 @@ Stream *stream_new(Context *context, unsigned flags, int priority) {
 void stream_free(Stream *s) {
     capture_leave(s);
     while (s->first != NULL) step(s);
+    if (!object_is(s, OBJECT_stream)) return; /* another thread has ended it meanwhile */
     Stream **link = &s->object.context->streams;
     while (*link != s) link = &(*link)->next;
     *link = s->next;

@@ -38,7 +38,8 @@ CUresult stream_query(CUstream handle) {
     CUresult result = find_waitable(handle, &stream);
     if (result != CUDA_SUCCESS || stream->first == NULL) return result;
     stream_step(stream);
-    CUresult error = context_current_any()->error;
+    Context *context;
+    CUresult error = context_current(&context);
     return error != CUDA_SUCCESS ? error : CUDA_ERROR_NOT_READY;
 }
 
