@@ -290,16 +290,29 @@ static void build(Winograd *w) {
 
 /* ---- which ----------------------------------------------------------------------------------- */
 
+static bool all_are(const IntList *list, int64_t value) {
+    return list->items[0] == value && list->items[1] == value;
+}
+
+/* Always so in what pack makes. */
+static bool is_dense_3x3(const Conv *s) {
+    return s->spatial == 2 && s->groups == 1 && dim_equals_int(s->w->dims[2], 3) &&
+           dim_equals_int(s->w->dims[3], 3) && all_are(s->strides, 1) && all_are(s->dilations, 1);
+}
+
 /* The constant that the weights are cut out of; NODE_none where it is not as pack makes it. */
 static NodeId find_weights(const Conv *s, int64_t *out_nr) {
     const Graph *g = s->request->region;
     NodeId id = s->node->args[1];
     while (op_info(graph_node(g, id)->op)->flags & FLAG_movement) id = graph_node(g, id)->args[0];
     const Type *type = graph_type(g, id);
-    bool fits = graph_node(g, id)->op == OP_input && type->rank == 4 &&
-                dim_equals_int(type->dims[1], WINOGRAD_PRODUCTS + 9) &&
-                type->dims[2] == s->channels && dim_is_const(type->dims[3], out_nr) &&
-                *out_nr > 0 && *out_nr % s->request->target->lanes == 0;
+    int64_t panels = 0, outputs = 0;
+    bool fits =
+        graph_node(g, id)->op == OP_input && type->rank == 4 &&
+        dim_equals_int(type->dims[1], WINOGRAD_PRODUCTS + 9) && type->dims[2] == s->channels &&
+        dim_is_const(s->channels, NULL) && dim_is_const(type->dims[0], &panels) &&
+        dim_is_const(type->dims[3], out_nr) && dim_is_const(s->outputs, &outputs) && *out_nr > 0 &&
+        *out_nr % s->request->target->lanes == 0 && panels == (outputs + *out_nr - 1) / *out_nr;
     return fits ? id : NODE_none;
 }
 
@@ -307,7 +320,8 @@ bool conv_build_winograd(Conv *s) {
     Winograd w = {.s = s};
     int64_t height = 0, width = 0, nr = 0;
     if (s->node->op != OP_conv_winograd || s->request->target->kind != TARGET_cpu) return false;
-    if (!dim_is_const(s->domain.dims[2], &height) || !dim_is_const(s->domain.dims[3], &width))
+    if (!is_dense_3x3(s) || !dim_is_const(s->domain.dims[2], &height) ||
+        !dim_is_const(s->domain.dims[3], &width))
         return false;
     w.weights = find_weights(s, &nr);
     if (w.weights == NODE_none || !conv_is_channels_last(s)) return false;

@@ -158,7 +158,7 @@ static NodeId decompose_conv(Rewrite *r, NodeId id) {
                     {.ints = ir_ints(g->ctx, b, 2)},
                     {.ints = ir_ints(g->ctx, out, node->type->rank)},
                     {.dtype = node->type->dtype}};
-    return build_op(g, OP_contract, args, 2, attrs);
+    return build_as(g, build_op(g, OP_contract, args, 2, attrs), node->type);
 }
 
 static NodeId decompose_window(Rewrite *r, NodeId id) {
@@ -168,7 +168,7 @@ static NodeId decompose_window(Rewrite *r, NodeId id) {
                    all_equal(node_attr(node, "hi").ints, 0);
     if (!trivial || !pass_allows(r->ctx, "window-of-one", r->from, id)) return NODE_none;
     NodeId x = strided(r->to, operand(r, id), node_attr(node, "strides").ints);
-    return node->op == OP_window_sum ? sum_of_one(r->to, x) : x;
+    return build_as(r->to, node->op == OP_window_sum ? sum_of_one(r->to, x) : x, node->type);
 }
 
 /* ---- the pass -------------------------------------------------------------------------------- */
