@@ -1,5 +1,6 @@
 #include "codegen/kernel.h"
 
+#include "base/guard.h"
 #include "codegen/kernel_internal.h"
 #include "codegen/skeleton/skeleton.h"
 #include "codegen/tile/tile_tools.h"
@@ -106,6 +107,11 @@ KernelFacts kernel_facts(const TileProgram *tile, const Target *target) {
     return facts;
 }
 
+/* What LLVM failed in stays. */
+static void drop_emitter(void *emitter) {
+    if (!guard_is_backend(guard_raised())) emitter_free(emitter);
+}
+
 Status kernel_emit(const Program *program, uint32_t index, const Target *target, EmitLevel level,
                    bool round_everywhere, EmitKind kind, const char *symbol, Arena *arena,
                    Str *out_bytes, const char **out_message) {
@@ -114,8 +120,11 @@ Status kernel_emit(const Program *program, uint32_t index, const Target *target,
     if (tile == NULL) return STATUS_internal;
     KernelLaunches launches = kernel_find_launches(program, arena);
     LowerOptions options = kernel_lower_options(program, &launches, index, target, symbol, arena);
+    GuardDefer defer;
     Emitter *emitter = emitter_new(arena, target, level);
+    guard_defer(&defer, drop_emitter, emitter);
     Status status = emit_program(emitter, tile, &options, kind, arena, out_bytes, out_message);
+    guard_undefer(&defer);
     emitter_free(emitter);
     return status;
 }

@@ -25,7 +25,10 @@ static void set_options(void) {
     LLVMParseCommandLineOptions(sizeof words / sizeof *words, words, NULL);
 }
 
+/* Nothing may be raised out of here, since whoever comes second waits for the end of it; the reserve
+ * is there. */
 static void start_llvm(void) {
+    bool outer = guard_set_backend(false);
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
@@ -36,6 +39,7 @@ static void start_llvm(void) {
     LLVMInitializeNVPTXAsmPrinter();
     LLVMInstallFatalErrorHandler(raise_fatal);
     set_options();
+    guard_set_backend(outer);
 }
 
 void emit_start(void) {
@@ -157,16 +161,22 @@ static void run_passes(const Emitter *emitter, LLVMModuleRef module, const char 
     LLVMDisposeErrorMessage(text);
 }
 
-/* Copies, with a zero behind that is not counted. */
-static Str take_bytes(Arena *arena, const char *bytes, size_t size) {
-    return str_copy(arena, (Str){bytes, size});
+static void free_text(void *text) { LLVMDisposeMessage(text); }
+static void free_buffer(void *buffer) { LLVMDisposeMemoryBuffer(buffer); }
+
+/* Copies, with a zero behind that is not counted, and frees what LLVM gave. */
+static Str take_bytes(Arena *arena, Str bytes, void (*free_bytes)(void *), void *owner) {
+    GuardDefer defer;
+    guard_defer(&defer, free_bytes, owner);
+    Str copy = str_copy(arena, bytes);
+    guard_undefer(&defer);
+    free_bytes(owner);
+    return copy;
 }
 
 static Str print_ir(LLVMModuleRef module, Arena *arena) {
     char *text = LLVMPrintModuleToString(module);
-    Str copy = take_bytes(arena, text, str_from(text).size);
-    LLVMDisposeMessage(text);
-    return copy;
+    return take_bytes(arena, str_from(text), free_text, text);
 }
 
 static Str generate(const Emitter *emitter, LLVMModuleRef module, EmitKind kind, Arena *arena,
@@ -178,9 +188,8 @@ static Str generate(const Emitter *emitter, LLVMModuleRef module, EmitKind kind,
         note_error(complaint, text);
         return (Str){0};
     }
-    Str bytes = take_bytes(arena, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
-    LLVMDisposeMemoryBuffer(buffer);
-    return bytes;
+    Str bytes = {LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer)};
+    return take_bytes(arena, bytes, free_buffer, buffer);
 }
 
 Status emit_module(Emitter *emitter, LLVMModuleRef module, EmitKind kind, Arena *arena,

@@ -97,9 +97,14 @@ static void set_environment(Lowering *l) {
     l->symbol = str_terminated(l->arena, symbol);
 }
 
-static void free_builder(void *builder) { LLVMDisposeBuilder(builder); }
+/* What LLVM failed in stays. */
+static void free_builder(void *builder) {
+    if (!guard_is_backend(guard_raised())) LLVMDisposeBuilder(builder);
+}
 
-static void free_module(void *module) { LLVMDisposeModule(module); }
+static void free_module(void *module) {
+    if (!guard_is_backend(guard_raised())) LLVMDisposeModule(module);
+}
 
 void lower_into(LLVMModuleRef module, const TileProgram *program, const LowerOptions *options) {
     require(program->state == TILE_placed);

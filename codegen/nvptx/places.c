@@ -14,6 +14,7 @@ enum { DIRECTIVES_ONLY = 3, DEBUG_VERSION = 3 };
 
 typedef struct Places {
     LLVMDIBuilderRef builder;
+    GuardDefer defer; /* frees it */
     const Diags *diags;
     LLVMMetadataRef function;
     uint32_t file;               /* of the function */
@@ -73,12 +74,18 @@ static void set_place(Lowering *l, Loc loc) {
     LLVMSetCurrentDebugLocation2(l->builder, place);
 }
 
+/* What LLVM failed in stays. */
+static void free_builder(void *builder) {
+    if (!guard_is_backend(guard_raised())) LLVMDisposeDIBuilder(builder);
+}
+
 void nvptx_open_places(Lowering *l) {
     const struct Origin *origin = first_origin(&l->program->body);
     if (!l->options->places || !origin) return;
     Loc loc = origin_loc(origin);
     Places *places = l->places = NEW(l->arena, Places);
     places->builder = LLVMCreateDIBuilder(l->module);
+    guard_defer(&places->defer, free_builder, places->builder);
     places->diags = l->options->places;
     places->file = loc.file;
     add_flag(l);
@@ -99,6 +106,7 @@ void nvptx_note_place(Lowering *l, const TileInstr *instr) {
 void nvptx_close_places(Lowering *l) {
     if (!l->places) return;
     LLVMDIBuilderFinalize(l->places->builder);
+    guard_undefer(&l->places->defer);
     LLVMDisposeDIBuilder(l->places->builder);
     l->places = NULL;
 }

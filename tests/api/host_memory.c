@@ -41,6 +41,7 @@ static tcc_status use_unit(tcc_unit *unit) {
     size_t size;
     tcc_open_options options = {.size = sizeof options, .threads = 2};
     tcc_status status = tcc_unit_text(unit, "ir", &text, &size);
+    if (status == TCC_OK) status = tcc_unit_text(unit, "asm", &text, &size);
     if (status == TCC_OK) status = tcc_unit_explain(unit, NULL, &text, &size);
     if (status == TCC_OK) status = tcc_unit_open(unit, &options, &api, &model);
     if (status != TCC_OK) return status;
@@ -56,6 +57,7 @@ static tcc_status live(const tcc_compiler_options *options, const char *text) {
     tcc_status status = tcc_compiler_new_with(options, &compiler);
     if (status != TCC_OK) return status;
     status = tcc_set_option(compiler, "threads", "1");
+    if (status == TCC_OK) status = tcc_set_option(compiler, "target", "native,sm_80");
     if (status == TCC_OK) status = tcc_compile_memory(compiler, "m.g", text, strlen(text), &unit);
     if (status == TCC_OK) status = use_unit(unit);
     tcc_unit_free(unit);
