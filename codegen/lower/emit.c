@@ -25,8 +25,8 @@ static void set_options(void) {
     LLVMParseCommandLineOptions(sizeof words / sizeof *words, words, NULL);
 }
 
-/* Nothing may be raised out of here, since whoever comes second waits for the end of it; the reserve
- * is there. */
+/* Nothing may be raised out of here, since whoever comes second waits for its end; the reserve is
+ * there. */
 static void start_llvm(void) {
     bool outer = guard_set_backend(false);
     LLVMInitializeX86TargetInfo();
