@@ -20,8 +20,7 @@ void *memory_take(const Memory *memory, size_t size, size_t alignment) {
 }
 
 void *memory_new(const Memory *memory, size_t size) {
-    if (memory->allocate == NULL) return calloc(1, size);
-    void *block = memory_take(memory, size, _Alignof(max_align_t));
+    void *block = memory_take(memory, size, MEMORY_LINE);
     return block == NULL ? NULL : memset(block, 0, size);
 }
 

@@ -18,7 +18,8 @@ bool memory_from(const tcc_allocator *allocator, Memory *out_memory);
 
 /* NULL without memory. `alignment` is a power of two. */
 void *memory_take(const Memory *memory, size_t size, size_t alignment);
-/* Zeros, aligned for any scalar. */
+enum { MEMORY_LINE = 64 }; /* bytes of a cache line */
+/* Zeros, aligned to cache lines. */
 void *memory_new(const Memory *memory, size_t size);
 void memory_free(const Memory *memory, void *block, size_t size); /* NULL is allowed */
 

@@ -22,6 +22,7 @@ enum {
     SPINS_A_LOOK = 64,
     SPINS_ALONE = 4096, /* of a caller that waits, before it lends its core to others */
     MAX_THREADS = 1024,
+    LINE = MEMORY_LINE, /* what several threads write lies apart */
     COUNT_BITS = 16
 };
 
@@ -29,8 +30,7 @@ typedef struct Worker {
     Pool *pool;
     int32_t number; /* from 1; the caller is 0 */
     pthread_t thread;
-    _Atomic uint64_t taken; /* of part `number` */
-    char apart[64];         /* what others write lies in another cache line */
+    _Alignas(LINE) _Atomic uint64_t taken; /* of part `number` */
 } Worker;
 
 struct Pool {
@@ -45,13 +45,13 @@ struct Pool {
     atomic_int sleepers;
     atomic_uint rouses; /* how often they were woken without work */
     atomic_bool stop;
-    /* A piece of work: written before its word, read after a part of it was taken. */
+    /* A piece of work: written before its word, read after a part of it was taken. They come to
+     * a worker in the cache line of the word. */
+    _Alignas(LINE) _Atomic uint64_t word;
     void (*body)(void *data, int32_t i);
     void *data;
-    char apart[64];
-    _Atomic uint64_t word;
-    atomic_int finished; /* parts */
-    atomic_int members;  /* workers that had some */
+    _Alignas(LINE) atomic_int finished; /* parts */
+    atomic_int members;                 /* workers that had some */
 };
 
 static int64_t now_ns(void) {

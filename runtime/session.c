@@ -8,14 +8,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { TABLE_ALIGNMENT = 16 };
-
 /* ---- making and freeing ---------------------------------------------------------------------- */
 
 /* Hands out a part of the tables, or counts it while there are none. */
 static void *take_table(tcc_session *s, size_t *used, uint32_t count, size_t size) {
     size_t begin = *used;
-    *used += ((size_t)count * size + TABLE_ALIGNMENT - 1) / TABLE_ALIGNMENT * TABLE_ALIGNMENT;
+    *used += ((size_t)count * size + MEMORY_LINE - 1) / MEMORY_LINE * MEMORY_LINE;
     return s->tables == NULL ? NULL : (char *)s->tables + begin;
 }
 

@@ -18,9 +18,8 @@ typedef struct Block {
 
 /* What one thread has of a launch, in a cache line of its own. */
 typedef struct SessionShare {
-    _Atomic int64_t taken; /* of its points */
+    _Alignas(MEMORY_LINE) _Atomic int64_t taken; /* of its points */
     int64_t begin, end;
-    char apart[40];
 } SessionShare;
 
 typedef struct CudaSession CudaSession;
