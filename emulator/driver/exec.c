@@ -16,7 +16,6 @@ struct GraphExec {
     uint64_t flags;
     Step *steps;
     size_t count, room;
-    const Graph *graph; /* that it was made from */
 };
 
 /* ---- the order ------------------------------------------------------------------------------- */
@@ -98,7 +97,6 @@ CUresult exec_create(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
     GraphExec *made = object_new(OBJECT_exec, sizeof *made, context_current_any());
     if (made == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     made->flags = flags;
-    made->graph = graph;
     CUresult result = add_graph(made, graph);
     if (result != CUDA_SUCCESS)
         exec_destroy(made);
@@ -190,10 +188,27 @@ static CUresult submit_records(const GraphExec *exec, Stream *stream) {
     return CUDA_SUCCESS;
 }
 
+/* The steps one behind the other: coarser than the graph said that they were made from, which may
+ * have ended since, and never earlier. */
+static Graph *graph_of_steps(const GraphExec *exec) {
+    CUgraph graph;
+    Node *last = NULL;
+    if (graph_create(&graph, 0) != CUDA_SUCCESS) return NULL;
+    for (size_t i = 0; i < exec->count; i++) {
+        Action action;
+        if (!exec->steps[i].enabled) continue;
+        if (action_copy(&action, &exec->steps[i].action) &&
+            graph_add(graph, &last, last != NULL, &action, &last) == CUDA_SUCCESS)
+            continue;
+        graph_free(graph);
+        return NULL;
+    }
+    return graph;
+}
+
 /* In a capture, a launched graph becomes a child of the one that is made. */
 static CUresult launch_captured(const GraphExec *exec, Stream *stream) {
-    if (!object_is(exec->graph, OBJECT_graph)) return CUDA_ERROR_NOT_SUPPORTED;
-    Action action = {.kind = ACTION_child, .as.child = graph_copy(exec->graph)};
+    Action action = {.kind = ACTION_child, .as.child = graph_of_steps(exec)};
     if (action.as.child == NULL) return CUDA_ERROR_OUT_OF_MEMORY;
     return stream_submit(stream, &action);
 }
@@ -202,7 +217,7 @@ CUresult exec_launch(CUgraphExec exec, CUstream handle) {
     Stream *stream;
     CUresult result = stream_from_handle(handle, &stream);
     if (result != CUDA_SUCCESS) return result;
-    if (!object_is(exec, OBJECT_exec)) return CUDA_ERROR_INVALID_VALUE;
+    if (!object_is(exec, OBJECT_exec) || !has_functions(exec)) return CUDA_ERROR_INVALID_VALUE;
     if (stream->capture != NULL) return launch_captured(exec, stream);
     result = submit_waits(exec, stream);
     if (result != CUDA_SUCCESS) return result;

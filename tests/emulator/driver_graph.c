@@ -312,6 +312,33 @@ static void test_capture(void) {
     CHECK_INT(host_word(data, 1), 2 * 1101);
 }
 
+// A launch in a capture is a part of the graph, and all that it does is known then: the graph that
+// it was made from has ended.
+static void test_launch_captured(void) {
+    begin();
+    CUstream a = new_stream(0);
+    CUdeviceptr data = host_words(2, 0);
+    CUgraph inner, outer;
+    CUgraphExec first, second;
+    CHECK_INT(cuda.cuStreamBeginCapture_v2(a, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    CHECK_INT(host_add(add, data, 2, 1, a), CUDA_SUCCESS);
+    CHECK_INT(host_add(add, data, 1, 10, a), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuStreamEndCapture(a, &inner), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuGraphInstantiateWithFlags(&first, inner, 0), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuGraphDestroy(inner), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuStreamBeginCapture_v2(a, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuGraphLaunch(first, a), CUDA_SUCCESS);
+    CHECK_INT(host_add(add, data, 2, 100, a), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuGraphLaunch(first, a), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuStreamEndCapture(a, &outer), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuGraphExecDestroy(first), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuGraphInstantiateWithFlags(&second, outer, 0), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuGraphLaunch(second, a), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuStreamSynchronize(a), CUDA_SUCCESS);
+    CHECK_INT(host_word(data, 0), 122);
+    CHECK_INT(host_word(data, 1), 102);
+}
+
 typedef CUresult Forbidden(CUstream stream, CUdeviceptr data);
 
 static CUresult f_synchronize(CUstream s, CUdeviceptr d) {
@@ -436,6 +463,7 @@ int main(void) {
     RUN_FRESH(test_changes, NULL);
     RUN_FRESH(test_event_nodes, NULL);
     RUN_FRESH(test_capture, NULL);
+    RUN_FRESH(test_launch_captured, NULL);
     RUN_FRESH(test_capture, "TCC_EMU_STREAMS=random");
     RUN_FRESH(test_forbidden, NULL);
     RUN_FRESH(test_unjoined, NULL);
