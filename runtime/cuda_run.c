@@ -1,5 +1,6 @@
 /* The work of a run on a GPU: copies, launches, and the same recorded. */
 #include "runtime/cuda_session.h"
+#include "runtime/messages.h"
 
 #include <string.h>
 
@@ -277,6 +278,16 @@ tcc_status cuda_run(tcc_session *s, const tcc_tensor *inputs, const tcc_tensor *
     return status;
 }
 
+/* A graph of the host's would use our memory whenever it is launched, also after we gave that away,
+ * and nobody could wait for its runs. */
+static tcc_status refuse_capture(tcc_session *s, void *stream) {
+    int status = 0;
+    CudaError error = {0};
+    if (!CUDA_TRY(&error, s->model->cuda, stream_is_captured, stream, &status))
+        return cuda_session_fail(s, &error);
+    return status == 0 ? TCC_OK : session_fail(s, TCC_INVALID, RUN_STREAM_CAPTURED);
+}
+
 /* Behind an error nothing more is run until sync has told it. */
 static tcc_status put_on(tcc_session *s, const tcc_tensor *inputs, const tcc_tensor *outputs,
                          void *stream) {
@@ -284,7 +295,8 @@ static tcc_status put_on(tcc_session *s, const tcc_tensor *inputs, const tcc_ten
     CudaSession *c = s->cuda;
     CudaError error = {0};
     uint32_t count = s->model->artefact.image->outputs.count;
-    tcc_status status = prepare(s, inputs, outputs, stream);
+    tcc_status status = refuse_capture(s, stream);
+    if (status == TCC_OK) status = prepare(s, inputs, outputs, stream);
     if (status == TCC_OK && s->pending != TCC_OK) return TCC_OK;
     if (status == TCC_OK) status = start(s, inputs);
     if (status != TCC_OK) return status;

@@ -6,6 +6,8 @@
 /* arguments */
 #define RUN_NULL "null-argument", "%s is NULL"
 #define RUN_STREAM "stream", "the stream is none of tcc's"
+#define RUN_STREAM_CAPTURED                                                                        \
+    "stream", "the stream is being captured into a graph, which cannot have a model's runs"
 #define RUN_STREAM_DEVICE "stream", "the stream is one of another device than the model's"
 #define RUN_OUTPUT_INDEX "output-index", "the model has %u outputs"
 #define RUN_COUNT "tensor-count", "%u %s were given, the model has %u"

@@ -371,6 +371,33 @@ static void test_wrong_tensors(void) {
     free_tensors(&v);
 }
 
+// A stream that is captured takes no run, before the first and behind others, and the host's
+// capture and the session are none the worse for it.
+static void test_captured(void) {
+    Host h;
+    if (!compile(&h, sums)) return;
+    tcc_stream *on = wrap(&h, stream);
+    Tensors v = new_tensors();
+    fill(&v, 1);
+    for (int runs = 0; runs < 4; runs++)
+        for (int mode = 0; mode < 3; mode++) {
+            CUgraph graph = NULL;
+            CHECK_INT(cuda.cuStreamBeginCapture_v2(stream, (CUstreamCaptureMode)mode),
+                      CUDA_SUCCESS);
+            CHECK_INT(enqueue(&h, &v, 8, on), TCC_INVALID);
+            CHECK(strstr(h.api->session_message(h.session), "captured") != NULL);
+            CHECK_INT(cuda.cuStreamEndCapture(stream, &graph), CUDA_SUCCESS);
+            CHECK_INT(cuda.cuGraphDestroy(graph), CUDA_SUCCESS);
+            if (mode < 2) continue;
+            CHECK_INT(enqueue(&h, &v, 8, on), TCC_OK);
+            CHECK_INT(h.api->sync(h.session), TCC_OK);
+            CHECK(is_right(v.s, v.t, 1, 8));
+        }
+    h.api->stream_free(on);
+    free_tensors(&v);
+    host_close(&h);
+}
+
 static void test_wrong_streams(void) {
     Host h, cpu = {0};
     if (!compile(&h, sums)) return;
@@ -431,6 +458,7 @@ int main(void) {
     RUN(test_nibbles);
     RUN(test_index);
     RUN(test_wrong_tensors);
+    RUN(test_captured);
     RUN(test_wrong_streams);
     RUN(test_ends);
     CHECK_INT(cuda.emuFindingCount(), 0);
