@@ -42,7 +42,7 @@ static bool is_dense_3x3(const Graph *g, const Node *node) {
  * memory included. Weights that no cache of a core would hold come from memory once, three bytes in
  * the time of a multiply-add, which decides where there are few pixels. */
 static bool pays(const Graph *g, const Node *node) {
-    enum { FEWEST = 16, IN = 100, OUT = 100, SLOT_BYTES = 3, CACHED = 1 << 14 };
+    enum { FEWEST = 16, IN = 160, OUT = 90, SLOT_BYTES = 3, CACHED = 1 << 14 };
     int64_t outputs, channels, height, width;
     const Type *w = graph_type(g, node->args[1]), *y = node->type;
     if (!dim_is_const(w->dims[0], &outputs) || !dim_is_const(w->dims[1], &channels) ||

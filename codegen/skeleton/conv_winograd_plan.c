@@ -6,8 +6,8 @@ enum {
     CHAIN_SLOTS = 8, /* two multiply-adds a cycle, four cycles each */
     MOST_ROWS = 28,  /* of a register tile */
     MOST_TILES = 64, /* of a grid point */
-    IN_SLOTS = 90,   /* to transform a vector of channels of a patch */
-    OUT_SLOTS = 80,  /* … of its results, back */
+    IN_SLOTS = 160,  /* to transform a vector of channels of a patch */
+    OUT_SLOTS = 90,  /* … of its results, back */
     SLOT_BYTES = 3,  /* of weights from memory, in the time of a multiply-add */
     AHEAD_BYTES = 4096,
     F32_BYTES = 4
@@ -57,7 +57,7 @@ static double grid_slots(const Planner *p, const WinogradPlan *plan) {
 
 /* Whether the transforms of a grid point stay in the second cache while panels come and go. */
 static bool fits(const Planner *p, const WinogradPlan *plan) {
-    return transform_bytes(p, plan) <= p->target->l2_bytes * 3 / 8;
+    return transform_bytes(p, plan) <= p->target->l2_bytes / 2;
 }
 
 static void keep_better(const Planner *p, const WinogradPlan *plan, WinogradPlan *best,

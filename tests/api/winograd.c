@@ -114,7 +114,7 @@ static float winograd_at(const Run *r, int size, int row, int column, int output
 }
 
 static void test_order(void) {
-    static const int sizes[] = {6, 7};
+    static const int sizes[] = {6, 13};
     for (int k = 0; k < 2; k++) {
         Run r;
         int size = sizes[k];
@@ -160,7 +160,7 @@ static float scale(int kind, int i) {
 }
 
 static void test_accuracy(void) {
-    enum { SIZE = 7, KINDS = 4 };
+    enum { SIZE = 8, KINDS = 4 };
     for (int kind = 0; kind < KINDS; kind++) {
         Run r;
         if (!open_conv(&r, SIZE, "2")) return;
@@ -181,7 +181,7 @@ static void test_accuracy(void) {
 
 // A pixel that is no number, or too large, spoils the results that read it and no others.
 static void check_special(float value) {
-    enum { SIZE = 9, ROW = 4, COLUMN = 5 };
+    enum { SIZE = 10, ROW = 4, COLUMN = 5 };
     Run r;
     if (!open_conv(&r, SIZE, "2")) return;
     float *x = r.in[0].data;
