@@ -165,6 +165,27 @@ static void test_guards_nest_and_keep_the_message(void) {
     CHECK(strstr(outer.message, "three == 4") != NULL);
 }
 
+static void note_kind(void *object) { *(GuardKind *)object = guard_raised(); }
+
+static void raise_where_llvm_runs(void *object) {
+    GuardDefer defer;
+    guard_defer(&defer, note_kind, object);
+    CHECK(!guard_set_backend(true));
+    CHECK(guard_scope().backend);
+    CHECK(guard_raised() == GUARD_none);
+    guard_raise(GUARD_backend_memory, "out of memory");
+}
+
+static void test_cleanups_know_what_was_raised(void) {
+    GuardKind seen = GUARD_none;
+    CHECK_INT(kind_of(raise_where_llvm_runs, &seen), GUARD_backend_memory);
+    CHECK_INT(seen, GUARD_backend_memory);
+    CHECK(guard_is_memory(seen) && guard_is_backend(seen));
+    CHECK(guard_is_memory(GUARD_memory) && !guard_is_backend(GUARD_memory));
+    CHECK(!guard_is_memory(GUARD_backend) && guard_is_backend(GUARD_backend));
+    CHECK(!guard_scope().backend && !guard_set_backend(true) && !guard_scope().backend);
+}
+
 static void test_long_messages_are_cut(void) {
     Guard guard;
     char text[1000];
@@ -217,6 +238,7 @@ int main(void) {
     RUN(test_defers_run_on_the_way_out);
     RUN(test_a_cleanup_that_raises);
     RUN(test_guards_nest_and_keep_the_message);
+    RUN(test_cleanups_know_what_was_raised);
     RUN(test_long_messages_are_cut);
     RUN(test_maps_keep_order_and_replace);
     RUN(test_maps_with_many_keys);
