@@ -214,8 +214,17 @@ static bool takes_slices(Op op) {
     }
 }
 
+/* What a kernel of products can do with its result; reductions where they are over whole rows. */
+static bool is_epilogue(const Graph *g, const Node *node) {
+    if (op_is_elementwise(node->op)) return true;
+    if (op_info(node->op)->class != CLASS_REDUCE) return false;
+    const IntList *axes = node_attr(node, "axes").ints;
+    bool columns = axes->count == 1 && axes->items[0] + 1 == graph_type(g, node->args[0])->rank;
+    return columns && graph_node(g, node->args[0])->op != OP_reshape;
+}
+
 /* By node: whether it, or what it is after permutes and reshapes, is read by kernels that take
- * slices, one of which is not elementwise; else its readers would be an epilogue. */
+ * slices, and whether its readers would be an epilogue. */
 static void find_readers(const Graph *g, const bool *live, bool *out_taken, bool *out_epilogue) {
     for (NodeId id = 0; id < g->nodes.count; id++) out_taken[id] = out_epilogue[id] = true;
     for (size_t i = 0; i < g->outputs.count; i++) out_taken[g->outputs.data[i].node] = false;
@@ -225,7 +234,7 @@ static void find_readers(const Graph *g, const bool *live, bool *out_taken, bool
         for (uint32_t i = 0; live[id] && i < node->arg_count; i++) {
             NodeId arg = node->args[i];
             out_taken[arg] &= moved ? out_taken[id] : takes_slices(node->op);
-            out_epilogue[arg] &= moved ? out_epilogue[id] : op_is_elementwise(node->op);
+            out_epilogue[arg] &= moved ? out_epilogue[id] : is_epilogue(g, node);
         }
     }
 }

@@ -12,9 +12,12 @@
  * numbered with the panels innermost, so a thread, which takes neighbouring points, keeps its rows
  * for all panels if there are rows enough for all threads, and else takes panels of its own.
  *
+ * Where reductions over whole rows follow, a point has all panels, and what becomes of its rows
+ * comes after them.
+ *
  * The other files: contract_labels.c (what is multiplied), contract_tile.c (a register tile),
- * contract_panels.c (where it gets its operands), contract_schedule.c (the sizes), contract_mma.c
- * (by tensor cores). */
+ * contract_panels.c (where it gets its operands), contract_rows.c (rows of results),
+ * contract_schedule.c (the sizes), contract_mma.c (by tensor cores). */
 #include "codegen/skeleton/contract.h"
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -37,14 +40,14 @@ static const Dim *rows_of_tile(const Contraction *s, const Dim *tile) {
 }
 
 static const Dim *tiles_before(const Corner *base) {
-    return dim_scale(base->s->e.ctx, base->block, base->s->rows);
+    return dim_mul(base->s->e.ctx, base->block, base->s->point_tiles);
 }
 
 /* Of the point at hand. */
 static const Dim *count_tiles(const Corner *base, const Dim *of_all) {
     IrContext *ctx = base->s->e.ctx;
     const Dim *rest = dim_sub(ctx, of_all, tiles_before(base));
-    return dim_min(ctx, dim_const(ctx, base->s->rows), rest);
+    return dim_min(ctx, base->s->point_tiles, rest);
 }
 
 /* The tile of that number in the point. */
@@ -79,7 +82,8 @@ static void visit_counted(const Corner *base, const Dim *tile, const Dim *number
 static void visit_rest(const Corner *base, int64_t whole, int64_t rest, VisitTile *visit) {
     Contraction *s = base->s;
     ValueEmitter *e = &s->e;
-    const Dim *tile = dim_const(e->ctx, whole % s->rows), *row = dim_const(e->ctx, whole * s->mr);
+    const Dim *tile = dim_mod(e->ctx, dim_const(e->ctx, whole), s->point_tiles);
+    const Dim *row = dim_const(e->ctx, whole * s->mr);
     if (dim_equals_int(s->blocks, 1)) {
         visit_at(base, tile, row, rest, visit);
         return;
@@ -176,26 +180,40 @@ static void build_any_panel(Corner base) {
 
 /* ---- the grid -------------------------------------------------------------------------------- */
 
-static void pack_rows(const Corner *base) {
+/* A row of the point at hand: its number among all, and its place in the point's scratch. */
+typedef void VisitRow(Contraction *s, const Dim *row, const Dim *place);
+
+static void visit_rows(const Corner *base, VisitRow *visit) {
     Contraction *s = base->s;
     ValueEmitter *e = &s->e;
     IrContext *ctx = e->ctx;
-    if (s->a_facts.slow && !s->words) {
-        visit_tiles(base, contract_pack_a_tile);
-        return;
-    }
     const Dim *zero = dim_const(ctx, 0);
     EmitLoop tiles = emit_begin_for(e, "i", zero, count_tiles(base, s->tiles), NULL, 0);
     const Dim *number = dim_add(ctx, tiles_before(base), tiles.variable);
     EmitLoop loop = emit_begin_for(e, "r", zero, rows_of_tile(s, number), NULL, 0);
     const Dim *row = dim_add(ctx, row_of_tile(s, number), loop.variable);
-    const Dim *to = dim_add(ctx, dim_scale(ctx, tiles.variable, s->mr), loop.variable);
-    if (s->words)
-        contract_pack_a_bytes(s, row, to);
-    else
-        contract_pack_a_row(s, row, to);
+    visit(s, row, dim_add(ctx, dim_scale(ctx, tiles.variable, s->mr), loop.variable));
     emit_end_for(e, loop, NULL);
     emit_end_for(e, tiles, NULL);
+}
+
+static void pack_rows(const Corner *base) {
+    const Contraction *s = base->s;
+    if (s->a_facts.slow && !s->words)
+        visit_tiles(base, contract_pack_a_tile);
+    else
+        visit_rows(base, s->words ? contract_pack_a_bytes : contract_pack_a_row);
+}
+
+/* Points of whole rows cannot share panels: threads get equal shares of the tiles, however few rows
+ * there are when the kernel runs. */
+static void share_tiles(Contraction *s) {
+    IrContext *ctx = s->e.ctx;
+    int64_t cores = s->request->target->cores;
+    const Dim *one = dim_const(ctx, 1);
+    const Dim *share = dim_max(ctx, dim_ceildiv(ctx, s->tiles, dim_const(ctx, cores)), one);
+    if (!dim_is_const(s->extent[GROUP_m], NULL)) s->tiles = dim_scale(ctx, share, cores);
+    s->point_tiles = dim_min(ctx, share, s->point_tiles);
 }
 
 /* How the rows lie in tiles. Where their number is known all tiles have mr, but for the last; else
@@ -204,7 +222,9 @@ static void cut_rows(Contraction *s) {
     IrContext *ctx = s->e.ctx;
     const Dim *m = s->extent[GROUP_m], *one = dim_const(ctx, 1);
     s->tiles = dim_ceildiv(ctx, m, dim_const(ctx, s->mr));
-    s->blocks = dim_ceildiv(ctx, s->tiles, dim_const(ctx, s->rows));
+    s->point_tiles = dim_const(ctx, s->rows);
+    if (s->has_rows) share_tiles(s);
+    s->blocks = dim_ceildiv(ctx, s->tiles, s->point_tiles);
     s->height = dim_const(ctx, s->mr);
     s->taller = dim_const(ctx, 0);
     if (dim_is_const(m, NULL)) return;
@@ -213,21 +233,11 @@ static void cut_rows(Contraction *s) {
     s->taller = dim_mod(ctx, m, s->tiles);
 }
 
-static void build_placed(Contraction *s) {
-    ValueEmitter *e = &s->e;
+static void build_panels(const Corner *point, const Dim *panels, const Dim *first) {
+    const Contraction *s = point->s;
+    ValueEmitter *e = &point->s->e;
     IrContext *ctx = e->ctx;
-    if (s->words)
-        contract_add_word_views(s);
-    else
-        contract_add_views(s);
-    contract_add_batch(s);
-    cut_rows(s);
-    const Dim *panels = dim_ceildiv(ctx, s->extent[GROUP_n], dim_const(ctx, s->nr));
-    Corner base = {.s = s, .nr = s->nr};
-    base.block = domain_add_work(e, "m", s->blocks);
-    const Dim *groups = dim_ceildiv(ctx, panels, dim_const(ctx, s->panels));
-    const Dim *first = dim_scale(ctx, domain_add_work(e, "n", groups), s->panels);
-    if (s->pack_a) pack_rows(&base);
+    Corner base = *point;
     if (s->panels == 1) {
         base.column = dim_scale(ctx, first, s->nr);
         build_any_panel(base);
@@ -238,6 +248,26 @@ static void build_placed(Contraction *s) {
     base.column = dim_scale(ctx, dim_add(ctx, first, loop.variable), s->nr);
     build_any_panel(base);
     emit_end_for(e, loop, NULL);
+}
+
+static void build_placed(Contraction *s) {
+    ValueEmitter *e = &s->e;
+    IrContext *ctx = e->ctx;
+    if (s->words)
+        contract_add_word_views(s);
+    else
+        contract_add_views(s);
+    if (s->has_rows) contract_add_band(s);
+    contract_add_batch(s);
+    cut_rows(s);
+    const Dim *panels = dim_ceildiv(ctx, s->extent[GROUP_n], dim_const(ctx, s->nr));
+    Corner base = {.s = s, .nr = s->nr};
+    base.block = domain_add_work(e, "m", s->blocks);
+    const Dim *groups = dim_ceildiv(ctx, panels, dim_const(ctx, s->panels));
+    const Dim *first = dim_scale(ctx, domain_add_work(e, "n", groups), s->panels);
+    if (s->pack_a) pack_rows(&base);
+    build_panels(&base, panels, first);
+    if (s->has_rows && e->error == NULL) visit_rows(&base, contract_build_row);
 }
 
 /* One result a grid point, summed over the k axes as they are. */
@@ -256,7 +286,8 @@ static void build_free(Contraction *s) {
     emit_set_shape(e, (TileShape){0});
     TileId sum = tile_reduce(&e->b, OP_add, product, 0),
            zero = emit_identity(e, contract_sum_dtype(s), OP_add);
-    contract_store(s, tile_map(&e->b, OP_add, (TileId[]){zero, sum}, 2)); /* 0 + -0 is 0 */
+    sum = tile_map(&e->b, OP_add, (TileId[]){zero, sum}, 2); /* 0 + -0 is 0 */
+    contract_store(s, sum, NULL);
 }
 
 /* ---- choices --------------------------------------------------------------------------------- */
@@ -284,6 +315,8 @@ static void init(Contraction *s, const SkeletonRequest *request, NodeId id) {
     s->steps = s->extent[GROUP_k];
     emit_init(&s->e, request->ctx, request->arena, request->region, request->state, request->name,
               request->round_everywhere);
+    s->has_rows = contract_has_rows(request->region);
+    if (s->has_rows && contract_begin_rows(s)) s->panels = contract_panels_of_point(s);
 }
 
 /* From what a first try has found out of the operands; false when nothing is to be changed. */
@@ -316,7 +349,13 @@ TileProgram *skeleton_build_contract(const SkeletonRequest *request, const char 
     if (id == NODE_none) return NULL;
     Contraction s;
     init(&s, request, id);
-    if (request->state == TILE_free) {
+    if (s.e.error != NULL) {
+        *out_why = s.e.error;
+        return NULL;
+    }
+    if (request->state == TILE_free && s.has_rows) {
+        contract_build_free_rows(&s);
+    } else if (request->state == TILE_free) {
         build_free(&s);
     } else if (contract_uses_mma(&s)) {
         contract_build_mma(&s);

@@ -41,13 +41,16 @@ typedef struct Contraction {
     /* How the work is cut: register tiles of mr × nr, `rows` of them one below the other and
      * `panels` side by side in a grid point, and the sum in parts of `depth` terms; 0: in one. */
     int64_t mr, nr, lanes, rows, panels, depth;
-    /* Of rows: blocks of `rows` tiles; `tiles` in all, the first `taller` of height + 1 rows. */
-    const Dim *blocks, *tiles, *height, *taller;
+    /* Of rows: blocks of point_tiles tiles, which are `rows` at the most; `tiles` in all, the first
+     * `taller` of height + 1 rows. */
+    const Dim *blocks, *point_tiles, *tiles, *height, *taller;
     bool pack_a, pack_b; /* copy the rows and the panel at hand to scratch */
     bool prefetch;       /* ask for the next panel */
     bool words;          /* products of bytes, four steps of k at a time (contract_words.c) */
     const Dim *steps;    /* of k: its extent, or the words in it */
-    uint32_t totals_view;
+    bool has_rows;       /* reductions over whole rows follow (contract_rows.c) */
+    NodeId kept;         /* what they read */
+    uint32_t totals_view, band_view;
     uint32_t a_view, b_view, sums_view;
     OperandFacts a_facts, b_facts;
 } Contraction;
@@ -55,7 +58,7 @@ typedef struct Contraction {
 /* A tile of results. */
 typedef struct Corner {
     Contraction *s;
-    const Dim *block;        /* the point's rows begin with tile block · rows */
+    const Dim *block;        /* the point's rows begin with tile block · point_tiles */
     const Dim *row, *column; /* of its first element, among all of m and n */
     const Dim *tile;         /* its number within the point */
     const Dim *block_row;    /* where its rows begin in scratch: tile · mr */
@@ -77,8 +80,9 @@ DType contract_sum_dtype(const Contraction *s);
 void contract_add_batch(Contraction *s);
 /* The result's index at the labels' current indices, for the epilogue. */
 void contract_set_result_index(Contraction *s);
-/* Provides the finished sums at the result's index and stores what the region makes of them. */
-void contract_store(Contraction *s, TileId sums);
+/* Provides the finished sums at the result's index and stores what the region makes of them; what
+ * rows are made of goes to the band, at the corner's place. */
+void contract_store(Contraction *s, TileId sums, const Corner *corner);
 
 /* ---- contract_tile.c ---- */
 /* Emits a tile: sums, epilogue, stores. */
@@ -111,6 +115,19 @@ void contract_pack_b_words(const Corner *corner);
 void contract_total_b(const Corner *corner);
 /* The sums of a tile. */
 TileId contract_sum_words(const Corner *corner);
+
+/* ---- contract_rows.c ---- */
+/* Whether reductions follow the contraction. */
+bool contract_has_rows(const Graph *region);
+/* Finds what they read; false, with the error, where they cannot be made with it. */
+bool contract_begin_rows(Contraction *s);
+void contract_add_band(Contraction *s);
+/* Stores the kept value of a tile, whose sums are provided. */
+void contract_store_band(const Corner *corner);
+/* What becomes of a row, which lies at `place` of the band. */
+void contract_build_row(Contraction *s, const Dim *row, const Dim *place);
+/* A grid point a row, in free form. */
+void contract_build_free_rows(Contraction *s);
 
 /* ---- contract_schedule.c ---- */
 /* The fields of the schedule that contractions have, from shapes and target. */

@@ -86,12 +86,16 @@ void contract_set_result_index(Contraction *s) {
         if (s->labels[i].out_axis >= 0) s->domain.index[s->labels[i].out_axis] = s->labels[i].index;
 }
 
-void contract_store(Contraction *s, TileId sums) {
+void contract_store(Contraction *s, TileId sums, const Corner *corner) {
     ValueEmitter *e = &s->e;
     size_t provided = e->provisions.count;
     Provision p = {.node = s->id, .value = emit_pin(e, s->id, sums)};
     for (uint32_t i = 0; i < s->domain.rank; i++) p.index[i] = s->domain.index[i];
     emit_provide(e, &p);
-    for (uint32_t i = 0; i < e->region->outputs.count; i++) domain_store(e, &s->domain, i, false);
+    if (s->has_rows)
+        contract_store_band(corner);
+    else
+        for (uint32_t i = 0; i < e->region->outputs.count; i++)
+            domain_store(e, &s->domain, i, false);
     e->provisions.count = provided;
 }

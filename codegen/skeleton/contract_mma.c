@@ -21,7 +21,7 @@ static void mma_result(MmaWalk *w, const Dim *row, const Dim *column, TileId sum
     contract_set_group(s, GROUP_m, row);
     contract_set_group(s, GROUP_n, column);
     contract_set_result_index(s);
-    contract_store(s, sums);
+    contract_store(s, sums, NULL);
 }
 
 /* Whether the operand's last axis is summed over. */

@@ -60,9 +60,10 @@ static bool is_uneven(int64_t points, int64_t threads) {
 static int64_t tiles_of_point(const Contraction *s, const Schedule *schedule, int64_t bytes) {
     const Target *target = s->request->target;
     int64_t m = rows_to_hold(s->extent[GROUP_m]), k = tune(s->extent[GROUP_k]);
-    int64_t panels = ceil_div(tune(s->extent[GROUP_n]), schedule->nr);
+    int64_t n = tune(s->extent[GROUP_n]), panels = s->has_rows ? 1 : ceil_div(n, schedule->nr);
     int64_t points = panels * tune(s->extent[GROUP_batch]), tiles = ceil_div(m, schedule->mr);
-    int64_t held = most(LEAST_ROWS, target->l2_bytes / 2 / (k * bytes)) / schedule->mr;
+    int64_t row_bytes = (k + (s->has_rows ? n : 0)) * bytes;
+    int64_t held = most(LEAST_ROWS, target->l2_bytes / 2 / row_bytes) / schedule->mr;
     int64_t blocks = ceil_div(tiles, most(1, held)),
             finest = ceil_div(tiles * schedule->mr, LEAST_ROWS);
     while (blocks < finest && blocks < MOST_BLOCKS && is_uneven(blocks * points, target->cores))
@@ -87,7 +88,9 @@ static const Node *find_contract(const Graph *g) {
 }
 
 void contract_schedule(const SkeletonRequest *request, Schedule *schedule) {
-    Contraction s = {.request = request, .node = find_contract(request->region)};
+    Contraction s = {.request = request,
+                     .node = find_contract(request->region),
+                     .has_rows = contract_has_rows(request->region)};
     const Target *target = request->target;
     if (s.node == NULL) return;
     contract_find_labels(&s);
@@ -153,9 +156,11 @@ bool contract_should_prefetch(const Contraction *tried) {
     return bytes > (double)tried->request->target->l2_bytes / 4;
 }
 
-/* All that the rows are multiplied with, but points enough for all threads. */
+/* All that the rows are multiplied with, but, unless rows must be whole, points enough for all
+ * threads. */
 int64_t contract_panels_of_point(const Contraction *tried) {
     int64_t panels = ceil_div(tune(tried->extent[GROUP_n]), tried->nr);
+    if (tried->has_rows) return panels;
     int64_t blocks = ceil_div(ceil_div(tune(tried->extent[GROUP_m]), tried->mr), tried->rows);
     int64_t points = blocks * tune(tried->extent[GROUP_batch]);
     return ceil_div(panels, least(panels, ceil_div(LEAST_POINTS, points)));

@@ -97,7 +97,7 @@ static void store_tile(const Corner *corner, TileId sums) {
     contract_set_group(s, GROUP_n, position);
     contract_set_result_index(s);
     if (corner->partial) emit_push_guard(e, position, dim_const(e->ctx, 0), s->extent[GROUP_n]);
-    contract_store(s, sums);
+    contract_store(s, sums, corner);
     emit_pop_guards(e, mark);
 }
 

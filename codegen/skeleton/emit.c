@@ -254,7 +254,10 @@ static TileId emit_provided(ValueEmitter *e, const Provision *p, const Dim *cons
     for (uint32_t i = 0; i < type->rank; i++)
         if (p->index[i] == NULL)
             position = dim_add(e->ctx, dim_mul(e->ctx, position, type->dims[i]), index[i]);
-    return emit_load(e, p->view, e->program->views.data[p->view].dtype, &position, 1);
+    const Dim *at[] = {p->row, position};
+    bool rows = p->row != NULL;
+    return emit_load(e, p->view, e->program->views.data[p->view].dtype, rows ? at : at + 1,
+                     1 + rows);
 }
 
 static const Provision *find_provision(const ValueEmitter *e, NodeId node,

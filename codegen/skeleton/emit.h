@@ -31,8 +31,9 @@ typedef struct Provision {
     NodeId node;
     const Dim *index[TYPE_MAX_RANK];
     TileId value; /* of the current or of a smaller rank (broadcast from the right), or TILE_none */
-    uint32_t view; /* when value is TILE_none: scratch that holds the node's row */
-    bool leading;  /* a value of a smaller rank has the first axes, not the last */
+    uint32_t view;  /* when value is TILE_none: scratch that holds the node's row */
+    const Dim *row; /* which of the rows that `view` holds it is; NULL: it holds one */
+    bool leading;   /* a value of a smaller rank has the first axes, not the last */
 } Provision;
 
 typedef struct MemoEntry {

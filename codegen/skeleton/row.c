@@ -29,13 +29,14 @@ bool row_is_reduction(Op op) {
     return class == CLASS_REDUCE || class == CLASS_ARGREDUCE;
 }
 
-static void mark_axes(const Node *node, bool *reduced) {
+void row_mark_axes(const Node *node, bool *out_reduced) {
+    for (uint32_t i = 0; i < TYPE_MAX_RANK; i++) out_reduced[i] = false;
     if (op_info(node->op)->class == CLASS_ARGREDUCE) {
-        reduced[node_attr(node, "axis").i] = true;
+        out_reduced[node_attr(node, "axis").i] = true;
         return;
     }
     const IntList *axes = node_attr(node, "axes").ints;
-    for (uint32_t i = 0; i < axes->count; i++) reduced[axes->items[i]] = true;
+    for (uint32_t i = 0; i < axes->count; i++) out_reduced[axes->items[i]] = true;
 }
 
 /* All reductions must be over the same axes of operands of the same dims. */
@@ -43,8 +44,8 @@ static void add_reduction(Row *s, NodeId id) {
     const Graph *g = s->request->region;
     const Node *node = graph_node(g, id);
     const Type *type = graph_type(g, node->args[0]);
-    bool reduced[TYPE_MAX_RANK] = {0};
-    mark_axes(node, reduced);
+    bool reduced[TYPE_MAX_RANK];
+    row_mark_axes(node, reduced);
     if (s->reductions.count == 0) {
         s->domain.rank = type->rank;
         for (uint32_t i = 0; i < type->rank; i++) {
@@ -309,15 +310,42 @@ static TileProgram *build(const SkeletonRequest *request, const char **out_why) 
     return s->e.error == NULL ? s->e.program : NULL;
 }
 
+/* The axes that stay, at an index that others have found. */
+static void set_outer(Row *s, const Dim *const *index) {
+    for (uint32_t i = 0; i < s->domain.rank; i++) {
+        if (s->reduced[i]) continue;
+        s->domain.index[i] = index[i];
+        s->outer.dims[s->outer.rank] = s->domain.dims[i];
+        s->outer.index[s->outer.rank++] = index[i];
+    }
+}
+
+void row_build_inside(const SkeletonRequest *request, ValueEmitter *e, const Dim *const *index) {
+    enum { UNROLL = 4 };
+    SkeletonRequest own = *request;
+    own.schedule = (Schedule){.unroll = UNROLL};
+    Row row = {.request = &own, .e = *e}, *s = &row;
+    analyse(s);
+    set_outer(s, index);
+    if (own.state == TILE_placed) emit_set_shape(&s->e, sweep_shape(s));
+    if (s->e.error == NULL && own.state == TILE_free)
+        build_whole(s, 0);
+    else if (s->e.error == NULL && is_short(s))
+        build_whole(s, own.target->lanes);
+    else if (s->e.error == NULL)
+        build_sweeps(s);
+    *e = s->e;
+}
+
 /* The elements of a row, at the dims' tune values, where the last axis is reduced; else 0. */
 static int64_t tuned_length(const Graph *g) {
     for (NodeId id = 0; id < g->nodes.count; id++) {
         const Node *node = graph_node(g, id);
         if (!row_is_reduction(node->op)) continue;
         const Type *type = graph_type(g, node->args[0]);
-        bool reduced[TYPE_MAX_RANK] = {0};
+        bool reduced[TYPE_MAX_RANK];
         double length = 1;
-        mark_axes(node, reduced);
+        row_mark_axes(node, reduced);
         for (uint32_t i = 0; i < type->rank; i++)
             if (reduced[i]) length *= (double)dim_tune_value(type->dims[i]);
         return type->rank > 0 && reduced[type->rank - 1] ? (int64_t)fmin(length, INT32_MAX) : 0;

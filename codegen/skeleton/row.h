@@ -42,6 +42,11 @@ typedef struct Accumulators {
 typedef void SweepBody(Row *s, uint32_t stage, size_t mark, Accumulators *acc);
 
 bool row_is_reduction(Op op);
+/* Which axes a reduction is over. */
+void row_mark_axes(const Node *node, bool *out_reduced);
+/* Emits what a row kernel does with one row into another kernel, which provides what it computes
+ * itself: `index` has the axes that stay. Its request's region must be e's. */
+void row_build_inside(const SkeletonRequest *request, ValueEmitter *e, const Dim *const *index);
 /* The elements of a row. */
 const Dim *row_length(const Row *s);
 /* The tile axis along which vectors run. */

@@ -2,7 +2,11 @@
  * dims; and whether a node is better computed where it is used. */
 #include "passes/fuse/cost.h"
 
+#include "passes/fuse/bands.h"
+
 #include "ir/infer.h"
+
+#include <math.h>
 
 enum { TILE_ROWS = 64, MAX_CONE = 24, MAX_MOVES = 8 };
 
@@ -213,12 +217,16 @@ Amount cost_evaluations(const Fuser *f, NodeId user, NodeId arg, const Amount *e
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-double cost_time_at(const Fuser *f, double bytes, double flops) {
+double cost_time_on(const Fuser *f, double bytes, double flops, double cores) {
     const Target *t = fuser_prices(f);
     bool cached = bytes < (double)t->l3_bytes / 2;
-    double memory = bytes / (cached ? t->l2_gbytes * t->cores : t->memory_gbytes);
-    double arithmetic = flops / (t->core_gflops * t->cores);
+    double memory = bytes / (cached ? t->l2_gbytes * cores : t->memory_gbytes);
+    double arithmetic = flops / (t->core_gflops * cores);
     return t->launch_ns + (memory > arithmetic ? memory : arithmetic);
+}
+
+double cost_time_at(const Fuser *f, double bytes, double flops) {
+    return cost_time_on(f, bytes, flops, fuser_prices(f)->cores);
 }
 
 static void add_source(Sources *s, NodeId id) {
@@ -244,9 +252,20 @@ static void add_moved(const Fuser *f, Sources *s, NodeId id, uint32_t depth) {
     for (uint32_t i = 0; i < node->arg_count; i++) add_moved(f, s, node->args[i], depth - 1);
 }
 
+/* A point of a kernel of bands has whole rows, so that cores share no panels: each reads all
+ * weights, and few rows are for few cores. */
+static void add_bands(const Fuser *f, const Group *group, Work *work) {
+    NodeId product = band_product(f, group);
+    if (product == NODE_none) return;
+    Amount rows = over(amount_elements(f, product), amount_of_dim(f, band_columns(f, product)));
+    for (int p = 0; p < FUSE_POINTS; p++) work->bands.at[p] = ceil(rows.at[p] / BAND_ROWS);
+    work->again = amount_bytes(f, band_weights(f, product));
+}
+
 Work cost_of_group(const Fuser *f, const Group *group) {
     f->ctx->work.priced += group->nodes.count;
     Work work = {.flops = constant(0), .stored = constant(0)};
+    add_bands(f, group, &work);
     for (size_t i = 0; i < group->nodes.count; i++) {
         NodeId id = group->nodes.data[i];
         const Node *node = graph_node(f->graph, id);
@@ -263,8 +282,12 @@ Amount cost_work_time(const Fuser *f, const Work *work) {
     Amount bytes = work->stored, time;
     for (uint32_t i = 0; i < work->sources.count; i++)
         bytes = add(bytes, amount_bytes(f, work->sources.items[i]));
-    for (int p = 0; p < FUSE_POINTS; p++)
-        time.at[p] = cost_time_at(f, bytes.at[p], work->flops.at[p]);
+    for (int p = 0; p < FUSE_POINTS; p++) {
+        double cores = fuser_prices(f)->cores;
+        if (work->bands.at[p] > 0 && work->bands.at[p] < cores) cores = work->bands.at[p];
+        if (work->bands.at[p] > 0) bytes.at[p] += (cores - 1) * work->again.at[p];
+        time.at[p] = cost_time_on(f, bytes.at[p], work->flops.at[p], cores);
+    }
     return time;
 }
 

@@ -18,6 +18,8 @@ typedef struct Work {
     Sources sources; /* what it reads */
     Amount stored;   /* bytes it writes */
     Amount flops;
+    Amount bands; /* the most grid points that it has; 0: as many as there are cores */
+    Amount again; /* bytes that each core reads, beside the first one that does */
 } Work;
 
 Amount amount_of_dim(const Fuser *f, const Dim *dim);
@@ -42,6 +44,8 @@ Amount cost_uses(const Fuser *f, NodeId id, const Group *group);
 Work cost_of_group(const Fuser *f, const Group *group);
 /* Nanoseconds of a kernel. */
 double cost_time_at(const Fuser *f, double bytes, double flops);
+/* Of one on so many cores at most. */
+double cost_time_on(const Fuser *f, double bytes, double flops, double cores);
 Amount cost_work_time(const Fuser *f, const Work *work);
 
 /* Whether `id` is better computed in all of `groups` than by a kernel of its own. */

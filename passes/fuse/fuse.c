@@ -164,9 +164,11 @@ static void write_group(Writer *w, const Group *group) {
         report(w, root);
         return;
     }
+    bool is_row = str_equal(str_from(skeleton), STR("row"));
     Label label = {fuse_kernel_name(f, group), skeleton, "", root->origin};
     label.strategy = group->chain ? fuse_chain_strategy(f, group, label.name)
-                                  : fuse_choose_strategy(f, group, region.graph, label.name);
+                     : is_row     ? fuse_choose_strategy(f, group, region.graph, label.name)
+                                  : "";
     write_kernel(w, &region, stored, &label);
 }
 

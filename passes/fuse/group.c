@@ -85,7 +85,9 @@ static const char *merge_skeletons(const char *a, const char *b, Refusal *out_re
     bool plain = str_equal(str_from(b), STR("elementwise"));
     if (plain) return a;
     if (str_equal(str_from(a), STR("elementwise"))) return b;
-    if (str_equal(str_from(a), STR("row")) && str_equal(str_from(b), STR("row"))) return a;
+    bool row_a = str_equal(str_from(a), STR("row")), row_b = str_equal(str_from(b), STR("row"));
+    if (row_b && (row_a || str_equal(str_from(a), STR("contract")))) return a; /* bands.h */
+    if (row_a && str_equal(str_from(b), STR("contract"))) return b;
     *out_refusal = refusal(REASON_two_walks);
     return NULL;
 }

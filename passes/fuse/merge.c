@@ -4,6 +4,7 @@
  *
  * Pairs are taken by falling gain from a heap. A merge makes a new group, whose pairs are new;
  * pairs of groups that are gone are skipped. */
+#include "passes/fuse/bands.h"
 #include "passes/fuse/cost.h"
 #include "passes/fuse/reduction.h"
 
@@ -126,6 +127,14 @@ static uint32_t count_results(const Fuser *f, const Group *a, const Group *b) {
     return count;
 }
 
+/* Two that accumulate: rows, and rows behind a product. */
+static bool may_walk_together(const Fuser *f, const Group *a, const Group *b,
+                              Refusal *out_refusal) {
+    bool rows = group_is_row(f, a) && group_is_row(f, b);
+    bool products = band_product(f, a) != NODE_none || band_product(f, b) != NODE_none;
+    return (rows && !products) || band_may_follow(f, a, b, out_refusal);
+}
+
 /* What can be said without making the merged group. */
 static bool may_merge(const Fuser *f, const Group *a, const Group *b, Refusal *out_refusal) {
     if (a->nodes.count + b->nodes.count > FUSE_MAX_NODES || a->code + b->code > FUSE_MAX_CODE) {
@@ -136,10 +145,8 @@ static bool may_merge(const Fuser *f, const Group *a, const Group *b, Refusal *o
         *out_refusal = refusal(REASON_two_walks);
         return false;
     }
-    if (has_heavy(f, a) && has_heavy(f, b) && (!group_is_row(f, a) || !group_is_row(f, b))) {
-        *out_refusal = refusal(REASON_two_walks);
+    if (has_heavy(f, a) && has_heavy(f, b) && !may_walk_together(f, a, b, out_refusal))
         return false;
-    }
     if (!shapes_agree(f, a, b)) {
         *out_refusal = refusal(REASON_other_shape);
         return false;
@@ -199,14 +206,18 @@ static void undo(Fuser *f, Group *merged, const SavedGroups *saved) {
     f->groups.count--;
 }
 
-/* How often each node is computed now, readers first. */
+/* How often each node is computed now, readers first. What rows read of a product before them is
+ * kept. */
 static void count_evaluations(const Fuser *f, Group *group) {
+    NodeId product = band_product(f, group);
     for (size_t i = 0; i < group->nodes.count; i++) {
         NodeId id = group->nodes.data[i];
         if (fuser_is_heavy(f, id)) continue;
         Amount used = cost_uses(f, id, group), own = amount_elements(f, id);
         for (int p = 0; group_stores(f, group, id) && p < FUSE_POINTS; p++)
             if (own.at[p] > used.at[p]) used.at[p] = own.at[p];
+        for (int p = 0; product != NODE_none && id > product && p < FUSE_POINTS; p++)
+            if (own.at[p] < used.at[p]) used.at[p] = own.at[p];
         group->evaluations.data[i] = used;
     }
 }
@@ -222,9 +233,12 @@ static Amount time_of(const Fuser *f, const Group *group) {
     return cost_work_time(f, &work);
 }
 
+/* Over all settings together; rows behind a product, which have fewer grid points than both apart,
+ * at the usual one as well. */
 static bool is_cheaper(const Fuser *f, const Group *merged, Amount before, Refusal *out_refusal) {
     Amount after = time_of(f, merged);
-    if (total(after) < total(before)) return true;
+    bool usual = band_product(f, merged) == NODE_none || after.at[1] < before.at[1];
+    if (usual && total(after) < total(before)) return true;
     *out_refusal = refusal(REASON_slower);
     refusal_note(out_refusal, "fused ns", after.at[1]);
     refusal_note(out_refusal, "apart ns", before.at[1]);

@@ -85,7 +85,7 @@ static Case make_case(int number) {
 
 static void check_case(int number) {
     Case c = make_case(number);
-    every_target_check(c.text, NULL);
+    every_target_check(c.text, NULL, NULL);
 }
 
 static void test_cases(void) {

@@ -115,7 +115,7 @@ Dumps and times go to stderr.
 The digits example, memory planned.
 
   $ tcc $TOP/examples/digits/digits.g -o digits.so -v 2>&1 | grep peak
-    peak 49152 bytes for N <= 4 (5 places, any plan takes at least 49152 bytes)
-    peak 196608 bytes for N <= 16 (5 places, any plan takes at least 196608 bytes)
-    peak 786432 bytes for N <= 64 (5 places, any plan takes at least 786432 bytes)
-    peak 3145728 bytes for N <= 256 (5 places, any plan takes at least 3145728 bytes)
+    peak 49152 bytes for N <= 4 (4 places, any plan takes at least 49152 bytes)
+    peak 196608 bytes for N <= 16 (4 places, any plan takes at least 196608 bytes)
+    peak 786432 bytes for N <= 64 (4 places, any plan takes at least 786432 bytes)
+    peak 3145728 bytes for N <= 256 (4 places, any plan takes at least 3145728 bytes)

@@ -95,12 +95,13 @@ static inline void free_inputs(TargetModel *m) {
     m->count = 0;
 }
 
-static inline bool compile(Host *h, const char *text, const char *target, const char *skip) {
+static inline bool compile(Host *h, const char *text, const char *target, const char *option,
+                           const char *value) {
     *h = (Host){0};
     bool good = tcc_compiler_new(&h->compiler) == TCC_OK &&
                 tcc_set_option(h->compiler, "target", target) == TCC_OK &&
                 tcc_set_option(h->compiler, "params", "random:1") == TCC_OK &&
-                (!skip || tcc_set_option(h->compiler, "skip", skip) == TCC_OK) &&
+                (!option || tcc_set_option(h->compiler, option, value) == TCC_OK) &&
                 tcc_compile_memory(h->compiler, "case.g", text, strlen(text), &h->unit) == TCC_OK;
     if (!CHECK(good)) printf("    %s\n%s", tcc_message(h->compiler), text);
     return good;
@@ -112,12 +113,12 @@ static inline bool executes(const char *target) {
     return __builtin_cpu_supports("avx512vnni");
 }
 
-static inline void check_target(const char *text, const char *target, const char *skip,
-                                TargetResult *first) {
+static inline void check_target(const char *text, const char *target, const char *option,
+                                const char *value, TargetResult *first) {
     static const int32_t threads[] = {1, 1, 2, 7};
     Host h;
     TargetModel m = {.text = text};
-    if (compile(&h, text, target, skip)) {
+    if (compile(&h, text, target, option, value)) {
         make_inputs(&h, &m);
         int status = tcc_unit_check(h.unit, m.inputs, m.count, judge, (void *)(uintptr_t)text);
         if (!CHECK_INT(status, TCC_OK))
@@ -127,21 +128,21 @@ static inline void check_target(const char *text, const char *target, const char
             if (first->data == NULL)
                 *first = r;
             else
-                check_same(first, &r, text, skip ? skip : target);
+                check_same(first, &r, text, option ? option : target);
         }
         free_inputs(&m);
     }
     host_close(&h);
 }
 
-// `skip`: passes without which the bits are the same too; NULL for none. What is wrong is printed
-// with the text. Dims that vary get a size that follows from the text.
-static inline void every_target_check(const char *text, const char *skip) {
+// `option`: with this option set to `value` the bits are the same too; NULL for none. What is
+// wrong is printed with the text. Dims that vary get a size that follows from the text.
+static inline void every_target_check(const char *text, const char *option, const char *value) {
     static const char *const targets[] = {"x86-64-v3", "x86-64-v4", "x86-64-v4+vnni"};
     TargetResult first = {0};
     for (size_t t = 0; t < sizeof targets / sizeof *targets; t++)
-        if (executes(targets[t])) check_target(text, targets[t], NULL, &first);
-    if (skip) check_target(text, targets[0], skip, &first);
+        if (executes(targets[t])) check_target(text, targets[t], NULL, NULL, &first);
+    if (option) check_target(text, targets[0], option, value, &first);
     free(first.data);
 }
 

@@ -118,12 +118,14 @@ static void test_steps(void) {
 
 // One product for all siblings, and nothing that copies its parts.
 static void test_siblings(void) {
-    const uint32_t kernels[] = {2, 5, 2, 2};
+    const uint32_t kernels[] = {2, 5, 2, 2, 5};
     check_kernels("tests/models/fusion/siblings.g", "inline,decompose,fold,steps,siblings,hoist",
                   NULL, true, kernels);
     check_kernels("tests/models/fusion/siblings.g",
                   "inline,decompose,fold,steps,siblings,hoist,plan,pack", NULL, true, kernels);
 }
+
+static void test_bands(void) { check_single_kernels("tests/models/fusion/bands.g"); }
 
 static void test_attention(void) { check_single_kernels("tests/models/fusion/attention.g"); }
 
@@ -134,5 +136,6 @@ int main(void) {
     RUN(test_attention);
     RUN(test_steps);
     RUN(test_siblings);
+    RUN(test_bands);
     return test_done();
 }
