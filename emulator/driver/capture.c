@@ -159,10 +159,12 @@ static bool all_have_joined(const Capture *capture) {
     return true;
 }
 
-/* Ends the capture for all its streams; the graph is the caller's. */
+/* Ends the capture for all its streams, which may be of several contexts; the graph is the
+ * caller's. */
 static Graph *finish(Capture *capture) {
-    for (Stream *s = capture->context->streams; s != NULL; s = s->next) {
-        if (s->capture != capture) continue;
+    for (size_t i = 0; i < driver.object_room; i++) {
+        Stream *s = (Stream *)driver.objects[i];
+        if (s == NULL || s->object.kind != OBJECT_stream || s->capture != capture) continue;
         s->capture = NULL;
         free(s->tail);
         s->tail = NULL;

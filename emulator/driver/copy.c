@@ -86,13 +86,17 @@ static bool type_is_known(CUmemorytype type) {
            type == CU_MEMORYTYPE_UNIFIED;
 }
 
+static bool is_empty(const CUDA_MEMCPY3D *c) {
+    return c->width == 0 || c->height == 0 || c->depth == 0;
+}
+
 CUresult copy_check(const CUDA_MEMCPY3D *c) {
     if (c->src_type == CU_MEMORYTYPE_ARRAY || c->dst_type == CU_MEMORYTYPE_ARRAY)
         return CUDA_ERROR_NOT_SUPPORTED;
     if (!type_is_known(c->src_type) || !type_is_known(c->dst_type) || c->src_lod != 0 ||
         c->dst_lod != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    if (c->width == 0 || c->height == 0 || c->depth == 0) return CUDA_SUCCESS;
+    if (is_empty(c)) return CUDA_SUCCESS;
     Side from = source_of(c), to = destination_of(c);
     return side_is_good(c, &from) && side_is_good(c, &to) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -132,7 +136,7 @@ static void copy_row(const Bytes *to, const Side *ts, uint64_t t, const uint8_t 
 
 CUresult copy_run(const CopyAction *action) {
     const CUDA_MEMCPY3D *c = &action->copy;
-    if (c->width == 0 || c->height == 0 || c->depth == 0) return CUDA_SUCCESS;
+    if (is_empty(c)) return CUDA_SUCCESS;
     Side from = source_of(c), to = destination_of(c);
     Bytes f = {0}, t;
     const uint8_t *staged = action->staged;
@@ -179,6 +183,7 @@ static CUresult submit(const CUDA_MEMCPY3D *copy, CUstream handle, Wait wait) {
     if (result != CUDA_SUCCESS) return result;
     Action action = {.kind = ACTION_copy, .as.copy.copy = *copy};
     if (stream->capture != NULL) return stream_submit(stream, &action);
+    if (is_empty(copy)) return CUDA_SUCCESS;
     Side from = source_of(copy), to = destination_of(copy);
     bool from_pageable = is_pageable(from.address), to_pageable = is_pageable(to.address);
     if (from_pageable && !stage(&action.as.copy)) return CUDA_ERROR_OUT_OF_MEMORY;

@@ -64,11 +64,14 @@ static void functions_free(Function *function) {
     }
 }
 
+/* First nobody finds its functions any more, then all is done that they are in, on any stream. */
 static void module_free(Module *module) {
     functions_free(module->functions);
+    module->functions = NULL;
+    object_free(module);
+    context_finish_all();
     if (module->machine != NULL) emu_module_free(module->machine);
     arena_free(module->arena);
-    object_free(module);
 }
 
 static bool add_function(Module *module, const EmuFunction *machine) {
@@ -168,12 +171,9 @@ CUresult module_load(CUmodule *module, const char *path) {
     return result;
 }
 
-/* Work that is still to be done may be of its functions. */
 CUresult module_unload(CUmodule module) {
     if (!object_is(module, OBJECT_module) || module->library != NULL)
         return CUDA_ERROR_INVALID_HANDLE;
-    context_finish(module->object.context);
-    if (!object_is(module, OBJECT_module)) return CUDA_ERROR_INVALID_HANDLE; /* by another thread */
     module_free(module);
     return CUDA_SUCCESS;
 }
@@ -255,8 +255,8 @@ static void library_free(Library *library) {
         library->kernels = kernel->next;
         object_free(kernel);
     }
-    if (library->module != NULL) module_free(library->module);
     object_free(library);
+    if (library->module != NULL) module_free(library->module);
 }
 
 static bool add_kernels(Library *library) {
@@ -307,9 +307,6 @@ CUresult library_load_file(CUlibrary *library, const char *path, CUjit_option *o
 
 CUresult library_unload(CUlibrary library) {
     if (!object_is(library, OBJECT_library)) return CUDA_ERROR_INVALID_HANDLE;
-    context_finish_all();
-    if (!object_is(library, OBJECT_library))
-        return CUDA_ERROR_INVALID_HANDLE; /* by another thread */
     library_free(library);
     return CUDA_SUCCESS;
 }

@@ -180,6 +180,28 @@ static void test_work_of_another_context(void) {
     CHECK_INT(cuda.emuFindingCount(), 0);
 }
 
+// A capture that a stream of another context has joined ends for it too.
+static void test_capture_of_two_contexts(void) {
+    begin();
+    CUstream first, second;
+    CUevent event;
+    CUgraph graph;
+    CUstreamCaptureStatus status;
+    CHECK_INT(cuda.cuStreamCreate(&first, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuEventCreate(&event, 0), CUDA_SUCCESS);
+    host_begin();
+    CHECK_INT(cuda.cuStreamCreate(&second, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuStreamBeginCapture_v2(first, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuEventRecord(event, first), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuStreamWaitEvent(second, event, 0), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuStreamIsCapturing(second, &status), CUDA_SUCCESS);
+    CHECK_INT(status, CU_STREAM_CAPTURE_STATUS_ACTIVE);
+    CHECK_INT(cuda.cuStreamEndCapture(first, &graph), CUDA_SUCCESS);
+    CHECK_INT(cuda.cuStreamIsCapturing(second, &status), CUDA_SUCCESS);
+    CHECK_INT(status, CU_STREAM_CAPTURE_STATUS_NONE);
+    CHECK_INT(cuda.cuStreamSynchronize(second), CUDA_SUCCESS);
+}
+
 int main(void) {
     RUN_FRESH(test_own_memory, NULL);
     RUN_FRESH(test_own_memory, "TCC_EMU_STREAMS=eager");
@@ -188,5 +210,6 @@ int main(void) {
     RUN_FRESH(test_ended_by_two, "TCC_EMU_STREAMS=random");
     RUN_FRESH(test_graph_without_module, NULL);
     RUN_FRESH(test_work_of_another_context, NULL);
+    RUN_FRESH(test_capture_of_two_contexts, NULL);
     return test_done();
 }
