@@ -233,11 +233,24 @@ static void check_tile(Road *road, const Memory *memory, const TileProgram *tile
     arena_free(arena);
 }
 
+// The program was fused for a CPU: not all of it can be built for a GPU.
+static bool is_legal(const Road *road, const Kernel *kernel, const Target *target) {
+    const CostModel *model = road->ctx.cost;
+    Arena *arena = arena_new(NULL);
+    const char *why;
+    bool legal =
+        target->kind == TARGET_cpu || model->legal(model->self, kernel->region, *kernel->skeleton,
+                                                   *kernel->strategy, target, arena, &why);
+    arena_free(arena);
+    return legal;
+}
+
 static void check_kernel(Road *road, const Program *program, uint32_t kernel,
                          const Memory *memory) {
     static const TileState states[] = {TILE_free, TILE_placed};
     size_t length = strlen(road->where);
     for (uint32_t t = 0; target_at(t) != NULL; t++) {
+        if (!is_legal(road, &program->kernels.data[kernel], target_at(t))) continue;
         for (int state = t > 0; state < 2; state++) {
             Arena *arena = arena_new(NULL);
             const char *why = "";
