@@ -81,6 +81,18 @@ const IntList *ir_ints(IrContext *ctx, const int64_t *items, uint32_t count) {
     return list;
 }
 
+int ints_find(const IntList *list, int64_t value) {
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i] == value) return (int)i;
+    return -1;
+}
+
+bool ints_are(const IntList *list, int64_t value) {
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i] != value) return false;
+    return true;
+}
+
 static bool dims_equal(const void *item, const void *key) {
     const DimList *list = item;
     const ListKey *wanted = key;

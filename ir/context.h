@@ -25,6 +25,10 @@ typedef struct DimList {
 } DimList;
 
 const IntList *ir_ints(IrContext *ctx, const int64_t *items, uint32_t count);
+
+/* Where the first item of this value is, or -1; whether all items have it. */
+int ints_find(const IntList *list, int64_t value);
+bool ints_are(const IntList *list, int64_t value);
 const DimList *ir_dims(IrContext *ctx, const Dim *const *items, uint32_t count);
 const Str *ir_string(IrContext *ctx, Str text);
 

@@ -200,13 +200,6 @@ static bool is_packable(const Graph *g, NodeId w) {
            dtype_info(node->type->dtype)->bits >= 8;
 }
 
-static int find_label(const IntList *labels, int64_t label) {
-    for (uint32_t i = 0; i < labels->count; i++) {
-        if (labels->items[i] == label) return (int)i;
-    }
-    return -1;
-}
-
 /* The operand whose axis is the result's last one, when that axis is all it gives to the result:
  * *out_perm has its summed axes in the order in which the sum runs (that of operand a), then the
  * column. -1 when there is none. */
@@ -215,18 +208,18 @@ static int contract_columns(const Node *node, const Graph *g, int64_t *out_perm)
     const IntList *out = node_attr(node, "out").ints;
     if (!out->count) return -1;
     int64_t column = out->items[out->count - 1];
-    int k = find_label(labels[1], column) >= 0;
+    int k = ints_find(labels[1], column) >= 0;
     const IntList *w = labels[k];
-    if (find_label(labels[!k], column) >= 0) return -1; /* a batch axis */
+    if (ints_find(labels[!k], column) >= 0) return -1; /* a batch axis */
     uint32_t rank = 0;
     for (uint32_t i = 0; i < labels[0]->count; i++) {
-        int axis = find_label(w, labels[0]->items[i]);
+        int axis = ints_find(w, labels[0]->items[i]);
         if (axis < 0 || labels[0]->items[i] == column) continue;
-        if (find_label(out, labels[0]->items[i]) >= 0)
+        if (ints_find(out, labels[0]->items[i]) >= 0)
             return -1; /* a batch axis or a second column */
         out_perm[rank++] = axis;
     }
-    out_perm[rank++] = find_label(w, column);
+    out_perm[rank++] = ints_find(w, column);
     return rank == w->count && is_packable(g, node->args[k]) ? k : -1;
 }
 

@@ -46,12 +46,6 @@ typedef struct Siblings {
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-static int find_label(const IntList *labels, int64_t label) {
-    for (uint32_t i = 0; i < labels->count; i++)
-        if (labels->items[i] == label) return (int)i;
-    return -1;
-}
-
 static const IntList *labels_of(const Node *product, uint32_t which) {
     return node_attr(product, which ? "b" : "a").ints;
 }
@@ -59,14 +53,14 @@ static const IntList *labels_of(const Node *product, uint32_t which) {
 /* The operand that has the columns of the result: its last axis. */
 static uint32_t weights_of(const Node *product) {
     const IntList *out = node_attr(product, "out").ints;
-    return find_label(labels_of(product, 1), out->items[out->count - 1]) >= 0;
+    return ints_find(labels_of(product, 1), out->items[out->count - 1]) >= 0;
 }
 
 static NodeId tensor_of(const Node *product) { return product->args[!weights_of(product)]; }
 
 static uint32_t column_axis(const Node *product) {
     const IntList *out = node_attr(product, "out").ints;
-    int axis = find_label(labels_of(product, weights_of(product)), out->items[out->count - 1]);
+    int axis = ints_find(labels_of(product, weights_of(product)), out->items[out->count - 1]);
     return (uint32_t)axis;
 }
 
@@ -83,7 +77,7 @@ static bool is_product(const Graph *g, const Node *node) {
     const IntList *out = node_attr(node, "out").ints;
     if (out->count == 0) return false;
     uint32_t w = weights_of(node);
-    bool shared = find_label(labels_of(node, !w), out->items[out->count - 1]) >= 0;
+    bool shared = ints_find(labels_of(node, !w), out->items[out->count - 1]) >= 0;
     return !shared && is_known(g, node->args[w]);
 }
 
@@ -116,7 +110,7 @@ static Operand operand_of(const Graph *g, NodeId id) {
     uint32_t last = node->type->rank - 1;
     if (node->op != OP_broadcast) return (Operand){id, NULL, (int)last};
     const Type *from = graph_type(g, node->args[0]);
-    int axis = find_label(node_attr(node, "axes").ints, last);
+    int axis = ints_find(node_attr(node, "axes").ints, last);
     bool repeats = axis >= 0 && from->dims[axis] != node->type->dims[last];
     return (Operand){node->args[0], node, repeats ? -1 : axis};
 }

@@ -23,18 +23,12 @@
 
 enum { TAPS = 9, PRODUCTS = 16, ROWS = PRODUCTS + TAPS, LANES = 16 };
 
-static bool all_are(const IntList *list, int64_t value) {
-    for (uint32_t i = 0; i < list->count; i++)
-        if (list->items[i] != value) return false;
-    return true;
-}
-
 static bool is_dense_3x3(const Graph *g, const Node *node) {
     const Type *x = graph_type(g, node->args[0]), *w = graph_type(g, node->args[1]);
     bool f32 = x->dtype == DT_f32 && w->dtype == DT_f32 && node->type->dtype == DT_f32;
     return f32 && x->rank == 4 && dim_equals_int(w->dims[2], 3) && dim_equals_int(w->dims[3], 3) &&
-           node_attr(node, "groups").i == 1 && all_are(node_attr(node, "strides").ints, 1) &&
-           all_are(node_attr(node, "dilations").ints, 1);
+           node_attr(node, "groups").i == 1 && ints_are(node_attr(node, "strides").ints, 1) &&
+           ints_are(node_attr(node, "dilations").ints, 1);
 }
 
 /* Time in vector multiply-adds, of which two start a cycle: those of either way, and for its

@@ -9,12 +9,6 @@
 
 /* ---- labels ---------------------------------------------------------------------------------- */
 
-static int find_label(const IntList *labels, int64_t label) {
-    for (uint32_t i = 0; i < labels->count; i++)
-        if (labels->items[i] == label) return (int)i;
-    return -1;
-}
-
 static void describe_product(const Graph *g, NodeId id, Product *p) {
     const Node *node = graph_node(g, id);
     *p = (Product){.id = id, .node = node, .out = node_attr(node, "out").ints};
@@ -28,7 +22,7 @@ static void find_summed(const Graph *g, Product *p) {
     const IntList *labels = p->labels[p->outer];
     const Type *type = graph_type(g, p->operands[p->outer]);
     for (uint32_t i = 0; i < labels->count; i++) {
-        if (find_label(p->out, labels->items[i]) >= 0) continue;
+        if (ints_find(p->out, labels->items[i]) >= 0) continue;
         p->summed[p->summed_count] = labels->items[i];
         p->extents[p->summed_count++] = type->dims[i];
     }
@@ -37,7 +31,7 @@ static void find_summed(const Graph *g, Product *p) {
 void attention_operand_index(const Product *p, uint32_t which, const Dim **out_index) {
     const IntList *labels = p->labels[which];
     for (uint32_t i = 0; i < labels->count; i++) {
-        int at = find_label(p->out, labels->items[i]);
+        int at = ints_find(p->out, labels->items[i]);
         for (uint32_t k = 0; at < 0 && k < p->summed_count; k++)
             if (p->summed[k] == labels->items[i]) out_index[i] = p->position[k];
         if (at >= 0) out_index[i] = p->result[at];
@@ -96,7 +90,7 @@ static bool find_products(Attention *s) {
 static bool find_key_axis(Attention *s) {
     find_summed(s->request->region, &s->values);
     int at = s->values.summed_count == 1
-                 ? find_label(s->values.labels[s->values.outer], s->values.summed[0])
+                 ? ints_find(s->values.labels[s->values.outer], s->values.summed[0])
                  : -1;
     if (at < 0) {
         emit_fail(&s->e, "the weights are summed over several axes");
@@ -104,8 +98,8 @@ static bool find_key_axis(Attention *s) {
     }
     s->key_axis = (uint32_t)at;
     int64_t label = s->scores.out->items[at];
-    bool first = find_label(s->scores.labels[0], label) >= 0;
-    bool second = find_label(s->scores.labels[1], label) >= 0;
+    bool first = ints_find(s->scores.labels[0], label) >= 0;
+    bool second = ints_find(s->scores.labels[1], label) >= 0;
     s->scores.outer = first ? 1 : 0;
     if (first == second) emit_fail(&s->e, "both operands of the scores have the keys' axis");
     return first != second;
@@ -119,8 +113,8 @@ static bool find_query_axis(Attention *s) {
     for (uint32_t i = 0; i < type->rank; i++) {
         int64_t label = s->scores.out->items[i];
         int64_t other = s->values.labels[s->values.outer]->items[i];
-        bool own = find_label(s->scores.labels[1 - s->scores.outer], label) < 0 &&
-                   find_label(s->values.labels[1 - s->values.outer], other) < 0;
+        bool own = ints_find(s->scores.labels[1 - s->scores.outer], label) < 0 &&
+                   ints_find(s->values.labels[1 - s->values.outer], other) < 0;
         if (!own || i == s->key_axis || dim_tune_value(type->dims[i]) <= most) continue;
         most = dim_tune_value(type->dims[i]);
         s->query_axis = i;
@@ -136,7 +130,7 @@ static void find_columns(Attention *s) {
     s->columns = dim_const(s->e.ctx, 1);
     for (uint32_t i = 0; i < s->values.out->count; i++) {
         int64_t label = s->values.out->items[i];
-        if (find_label(s->values.labels[s->values.outer], label) >= 0) continue;
+        if (ints_find(s->values.labels[s->values.outer], label) >= 0) continue;
         const Dim *dim = graph_type(g, s->values.id)->dims[i];
         s->columns = dim_mul(s->e.ctx, s->columns, dim);
         s->column_count++;

@@ -290,14 +290,10 @@ static void build(Winograd *w) {
 
 /* ---- which ----------------------------------------------------------------------------------- */
 
-static bool all_are(const IntList *list, int64_t value) {
-    return list->items[0] == value && list->items[1] == value;
-}
-
 /* Always so in what pack makes. */
 static bool is_dense_3x3(const Conv *s) {
     return s->spatial == 2 && s->groups == 1 && dim_equals_int(s->w->dims[2], 3) &&
-           dim_equals_int(s->w->dims[3], 3) && all_are(s->strides, 1) && all_are(s->dilations, 1);
+           dim_equals_int(s->w->dims[3], 3) && ints_are(s->strides, 1) && ints_are(s->dilations, 1);
 }
 
 /* The constant that the weights are cut out of; NODE_none where it is not as pack makes it. */

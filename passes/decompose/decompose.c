@@ -109,16 +109,9 @@ static NodeId decompose_argreduce(Rewrite *r, NodeId id) {
 
 /* ---- contractions and convolutions ----------------------------------------------------------- */
 
-static bool all_equal(const IntList *list, int64_t value) {
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (list->items[i] != value) return false;
-    }
-    return true;
-}
-
 /* Every strides[i]-th element along the last axes. */
 static NodeId strided(Graph *g, NodeId x, const IntList *strides) {
-    if (all_equal(strides, 1)) return x;
+    if (ints_are(strides, 1)) return x;
     const Type *type = graph_type(g, x);
     const Dim *start[TYPE_MAX_RANK], *zero = dim_const(g->ctx, 0);
     int64_t step[TYPE_MAX_RANK];
@@ -135,8 +128,8 @@ static bool is_pointwise_conv(const Rewrite *r, const Node *node) {
     for (uint32_t i = 2; i < w->rank; i++) {
         if (!dim_equals_int(w->dims[i], 1)) return false;
     }
-    return node_attr(node, "groups").i == 1 && all_equal(node_attr(node, "lo").ints, 0) &&
-           all_equal(node_attr(node, "hi").ints, 0);
+    return node_attr(node, "groups").i == 1 && ints_are(node_attr(node, "lo").ints, 0) &&
+           ints_are(node_attr(node, "hi").ints, 0);
 }
 
 /* x[n, c, p…] · w[o, c] -> [n, o, p…] */
@@ -163,9 +156,9 @@ static NodeId decompose_conv(Rewrite *r, NodeId id) {
 
 static NodeId decompose_window(Rewrite *r, NodeId id) {
     const Node *node = graph_node(r->from, id);
-    bool trivial = all_equal(node_attr(node, "window").ints, 1) &&
-                   all_equal(node_attr(node, "lo").ints, 0) &&
-                   all_equal(node_attr(node, "hi").ints, 0);
+    bool trivial = ints_are(node_attr(node, "window").ints, 1) &&
+                   ints_are(node_attr(node, "lo").ints, 0) &&
+                   ints_are(node_attr(node, "hi").ints, 0);
     if (!trivial || !pass_allows(r->ctx, "window-of-one", r->from, id)) return NODE_none;
     NodeId x = strided(r->to, operand(r, id), node_attr(node, "strides").ints);
     return build_as(r->to, node->op == OP_window_sum ? sum_of_one(r->to, x) : x, node->type);

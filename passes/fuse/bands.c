@@ -15,16 +15,10 @@ NodeId band_product(const Fuser *f, const Group *group) {
     return group_is_row(f, group) ? find_class(f, group, CLASS_CONTRACT) : NODE_none;
 }
 
-static bool has_label(const IntList *labels, int64_t label) {
-    for (uint32_t i = 0; i < labels->count; i++)
-        if (labels->items[i] == label) return true;
-    return false;
-}
-
 NodeId band_weights(const Fuser *f, NodeId product) {
     const Node *node = graph_node(f->graph, product);
     const IntList *out = node_attr(node, "out").ints;
-    return node->args[has_label(node_attr(node, "b").ints, out->items[out->count - 1])];
+    return node->args[ints_find(node_attr(node, "b").ints, out->items[out->count - 1]) >= 0];
 }
 
 /* The axes of the result that its rows run along, as bits: labels of the weights alone. */
@@ -35,7 +29,7 @@ static uint32_t column_axes(const Fuser *f, NodeId product) {
     const IntList *other = node_attr(node, is_b ? "a" : "b").ints;
     uint32_t axes = 0;
     for (uint32_t i = 0; i < out->count; i++)
-        if (!has_label(other, out->items[i])) axes |= 1U << i;
+        if (ints_find(other, out->items[i]) < 0) axes |= 1U << i;
     return axes;
 }
 

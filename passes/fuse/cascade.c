@@ -371,12 +371,6 @@ Cascade *cascade_analyse(Axes *axes, Arena *arena, const Graph *region) {
 
 /* ---- contractions as sums over a row --------------------------------------------------------- */
 
-static int find_label(const IntList *labels, int64_t label) {
-    for (uint32_t i = 0; i < labels->count; i++)
-        if (labels->items[i] == label) return (int)i;
-    return -1;
-}
-
 /* The other operand's term: along the labels of the weights at the row's index, along its own ones
  * at any. */
 static const Term *other_operand(Builder *b, const Node *node, uint32_t weights) {
@@ -385,7 +379,7 @@ static const Term *other_operand(Builder *b, const Node *node, uint32_t weights)
     NodeId other = node->args[1 - weights];
     const Dim *index[TYPE_MAX_RANK];
     for (uint32_t i = 0; i < labels->count; i++) {
-        int at = find_label(mine, labels->items[i]);
+        int at = ints_find(mine, labels->items[i]);
         char name[] = {'n', (char)('0' + i)};
         const Dim *extent = graph_type(b->region, other)->dims[i];
         index[i] =

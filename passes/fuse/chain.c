@@ -32,12 +32,6 @@ typedef struct Chain {
 
 /* ---- what lies between ----------------------------------------------------------------------- */
 
-static int find_label(const IntList *labels, int64_t label) {
-    for (uint32_t i = 0; i < labels->count; i++)
-        if (labels->items[i] == label) return (int)i;
-    return -1;
-}
-
 static bool same_dims(const Type *a, const Type *b) {
     bool same = a->rank == b->rank;
     for (uint32_t i = 0; same && i < a->rank; i++) same = a->dims[i] == b->dims[i];
@@ -51,7 +45,7 @@ static bool find_axis(Chain *c) {
     const IntList *labels = node_attr(node, c->operand ? "b" : "a").ints;
     uint32_t count = 0;
     for (uint32_t i = 0; i < labels->count; i++) {
-        if (find_label(node_attr(node, "out").ints, labels->items[i]) >= 0) continue;
+        if (ints_find(node_attr(node, "out").ints, labels->items[i]) >= 0) continue;
         c->axis = i;
         count++;
     }
@@ -236,7 +230,7 @@ static Amount query_lanes(const Chain *c) {
         const Node *node = graph_node(c->f->graph, c->values);
         const IntList *mine = node_attr(node, c->operand ? "b" : "a").ints;
         const IntList *other = node_attr(node, c->operand ? "a" : "b").ints;
-        if (i == c->axis || find_label(other, mine->items[i]) >= 0) continue;
+        if (i == c->axis || ints_find(other, mine->items[i]) >= 0) continue;
         for (int p = 0; p < FUSE_POINTS; p++)
             if (extent.at[p] > most.at[p]) most.at[p] = extent.at[p];
     }
@@ -342,7 +336,7 @@ const char *fuse_chain_strategy(Fuser *f, const Group *group, Str name) {
     const IntList *a = node_attr(values, "a").ints, *out = node_attr(values, "out").ints;
     const Dim *keys = NULL;
     for (uint32_t i = 0; i < a->count; i++)
-        if (find_label(out, a->items[i]) < 0) keys = graph_type(f->graph, values->args[0])->dims[i];
+        if (ints_find(out, a->items[i]) < 0) keys = graph_type(f->graph, values->args[0])->dims[i];
     double bytes = keys ? (double)keys->hi * QUERIES * 4 : 0;
     bool fits = bytes <= (double)target->l2_bytes / 4;
     Remark remark = {.rule = "fuse-strategy", .kind = REMARK_choice, .where = name};

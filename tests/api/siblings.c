@@ -130,16 +130,4 @@ static void check_case(int number) {
     every_target_check(t.data, "skip", "siblings");
 }
 
-static void test_cases(void) {
-    int step = test_long() ? 1 : SHORT;
-    for (int i = 0; i < CASES; i += step) check_case(i);
-}
-
-int main(int argc, char **argv) {
-    if (argc > 1) {
-        check_case(atoi(argv[1]));
-        return test_done();
-    }
-    RUN(test_cases);
-    return test_done();
-}
+int main(int argc, char **argv) { return every_target_cases(argc, argv, check_case, CASES, SHORT); }

@@ -146,4 +146,15 @@ static inline void every_target_check(const char *text, const char *option, cons
     free(first.data);
 }
 
+// The whole of a test of generated cases: the one that the command names by its number, else all,
+// of which the short form takes every `step`th.
+static inline int every_target_cases(int argc, char **argv, void (*check_case)(int number),
+                                     int count, int step) {
+    if (argc > 1)
+        check_case(atoi(argv[1]));
+    else
+        for (int i = 0; i < count; i += test_long() ? 1 : step) check_case(i);
+    return test_done();
+}
+
 #endif
